@@ -1,0 +1,37 @@
+/** `heddle doctor`: what the program needs, whether it is there, and what to do when it is not. */
+import { HeddleError } from '../protocol/plain.js';
+import { CHECKS, type Finding, type Patient } from './doctor-checks.js';
+import { paintFor } from './paint.js';
+import { toVisible } from './visible.js';
+
+export interface DoctorParts extends Patient {
+  colour: boolean;
+  write(text: string): void;
+}
+
+/** The exit code: 1 when something that is needed is missing. */
+export async function runDoctor(argv: readonly string[], { colour, write, ...patient }: DoctorParts): Promise<number> {
+  const unknown = argv.find((word) => word !== '--json');
+  if (unknown !== undefined) throw new HeddleError('invalid_config', `error: unknown option '${unknown}'`);
+  const findings = await Promise.all(CHECKS.map((check) => examine(check, patient)));
+  const isFine = findings.every((finding) => finding.status !== 'fail');
+  if (argv.includes('--json')) write(`${JSON.stringify({ ok: isFine, checks: findings }, null, 2)}\n`);
+  else write(findings.map((finding) => describe(finding, colour)).join(''));
+  return isFine ? 0 : 1;
+}
+
+async function examine(check: (typeof CHECKS)[number], patient: Patient): Promise<Finding> {
+  try {
+    return { name: check.name, ...(await check.run(patient)) };
+  } catch (error) {
+    const text = `could not be checked: ${error instanceof Error ? error.message : String(error)}`;
+    return { name: check.name, status: 'warn', text };
+  }
+}
+
+function describe({ name, status, text, todo }: Finding, colour: boolean): string {
+  const paint = paintFor({ colour });
+  const mark = { ok: paint.green('ok  '), warn: paint.yellow('warn'), fail: paint.red('fail') }[status];
+  const advice = todo === undefined ? '' : `      ${paint.dim(toVisible(todo))}\n`;
+  return `${mark}  ${name.padEnd(12)} ${toVisible(text)}\n${advice}`;
+}

@@ -1,0 +1,43 @@
+/** Everything the program takes from its environment variables, read once and in one place. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { SessionConfig } from '../protocol/index.js';
+
+export interface Environment {
+  env: Record<string, string>;
+  configDir: string;
+  client: NonNullable<SessionConfig['client']>;
+  maxRetries?: number;
+  enableFileCheckpointing: boolean;
+  /** DEBUG names heddle. */
+  debug: boolean;
+  /** Someone says that this machine may be broken. */
+  isSandbox: boolean;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export function readEnvironment(variables: Variables, home: string = homedir()): Environment {
+  const env = Object.fromEntries(
+    Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const folder = env.HEDDLE_CONFIG_DIR || env.CLAUDE_CONFIG_DIR || env.CLAUDE || join(home, '.claude');
+  const maxRetries = readCount(env.CLAUDE_CODE_MAX_RETRIES);
+  return {
+    env,
+    configDir: folder,
+    client: {
+      entrypoint: env.CLAUDE_CODE_ENTRYPOINT || 'cli',
+      ...(env.CLAUDE_AGENT_SDK_VERSION ? { version: env.CLAUDE_AGENT_SDK_VERSION } : {}),
+    },
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+    enableFileCheckpointing: isOn(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING),
+    debug: /(^|[\s,])heddle(:|\*|$|[\s,])/.test(env.DEBUG ?? ''),
+    isSandbox: isOn(env.IS_SANDBOX),
+  };
+}
+
+const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
+
+const readCount = (value: string | undefined): number | undefined =>
+  value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;

@@ -1,0 +1,42 @@
+/** Colours and marks of the terminal view. */
+
+export interface Paint {
+  dim(text: string): string;
+  bold(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+}
+
+export interface Look {
+  colour: boolean;
+  /** Words instead of signs, for screen readers. */
+  words?: boolean;
+}
+
+const plain = (text: string): string => text;
+const code = (open: number, close: number) => (text: string) => `\x1b[${open}m${text}\x1b[${close}m`;
+
+const COLOURED: Paint = {
+  dim: code(2, 22),
+  bold: code(1, 22),
+  red: code(31, 39),
+  green: code(32, 39),
+  yellow: code(33, 39),
+};
+const PLAIN: Paint = { dim: plain, bold: plain, red: plain, green: plain, yellow: plain };
+
+export const paintFor = (look: Look): Paint => (look.colour ? COLOURED : PLAIN);
+
+const SIGNS = { call: '●', done: '✓', failed: '✗', stopped: '■', again: '↻', note: '·' } as const;
+const WORDS = { call: 'Tool:', done: 'Done:', failed: 'Failed:', stopped: 'Stopped:', again: 'Retry:', note: 'Note:' };
+
+export type Marks = Record<keyof typeof SIGNS, string>;
+export const marksFor = (look: Look): Marks => (look.words ? WORDS : SIGNS);
+
+/** NO_COLOR and TERM=dumb switch colours off, FORCE_COLOR on; otherwise a terminal decides. */
+export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '') return env.FORCE_COLOR !== '0';
+  return isTerminal && env.TERM !== 'dumb';
+}

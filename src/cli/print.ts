@@ -1,0 +1,48 @@
+/** One prompt, one answer. */
+import type { Engine, Session } from '../engine/index.js';
+import type { SessionConfig } from '../protocol/index.js';
+import { toHeddleError } from '../protocol/plain.js';
+import { describeFailure, toFailedResult } from './failure.js';
+import type { Printer } from './printer.js';
+import { EXIT_CODES, watchSignals } from './signals.js';
+import { toUserMessage } from './user-message.js';
+
+export interface PrintParts {
+  engine: Engine;
+  config: SessionConfig;
+  prompt: string;
+  printer: Printer;
+  stderr: { write(text: string): unknown };
+  newId(): string;
+}
+
+/** The exit code: 0 after a good result, 1 after any other, 130 when it was interrupted. */
+export async function runPrint({ engine, config, prompt, printer, stderr, newId }: PrintParts): Promise<number> {
+  let session: Session | undefined;
+  const signals = watchSignals({
+    onInterrupt: () => {
+      if (session === undefined) process.exit(EXIT_CODES.SIGINT);
+      session.interrupt();
+    },
+    close: async () => session?.close(),
+  });
+  try {
+    session = await engine.open(config);
+  } catch (thrown) {
+    const error = toHeddleError(thrown);
+    printer.deliver(toFailedResult(error, { uuid: newId(), sessionId: config.resume ?? config.sessionId ?? newId() }));
+    stderr.write(`${describeFailure(error)}\n`);
+    await printer.end({ quiet: true });
+    return 1;
+  }
+  const open = session;
+  printer.onBroken(() => void open.close().catch(() => undefined));
+  open.attach(printer);
+  open.submit(toUserMessage(prompt, open.id));
+  open.endInput();
+  await open.finished;
+  await printer.end({ quiet: false });
+  await open.close();
+  signals.stop();
+  return signals.exitCode ?? (printer.lastResult?.is_error === false ? 0 : 1);
+}

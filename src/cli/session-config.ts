@@ -1,0 +1,35 @@
+/** The settings of the session, from flags, environment and the manners of the program. */
+import type { SessionConfig } from '../protocol/index.js';
+import type { ParsedArgv } from '../protocol/plain.js';
+import { readJsonOrFile } from './checks.js';
+import type { Environment } from './environment.js';
+
+export interface SessionConfigParts {
+  parsed: ParsedArgv;
+  environment: Environment;
+  cwd: string;
+  isRoot: boolean;
+}
+
+export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionConfigParts): SessionConfig {
+  const { config: flags, cli } = parsed;
+  const config: SessionConfig = {
+    // Nobody who calls the program gives an empty prompt by saying nothing; SDKs that mean "none" say so.
+    systemPrompt: { type: 'preset', preset: 'heddle' },
+    ...flags,
+    cwd,
+    env: environment.env,
+    configDir: environment.configDir,
+    client: environment.client,
+    ...(environment.maxRetries === undefined ? {} : { maxRetries: environment.maxRetries }),
+    ...(environment.enableFileCheckpointing ? { enableFileCheckpointing: true } : {}),
+  };
+  const helper = flags.settings === undefined ? undefined : readJsonOrFile(flags.settings, cwd).apiKeyHelper;
+  if (typeof helper === 'string') config.apiKeyHelper = helper;
+  if (config.maxTurns === 0) delete config.maxTurns;
+  if (cli.bare && config.settingSources === undefined) config.settingSources = [];
+  if (config.permissionPrompts === 'none') delete config.permissionPromptTool;
+  // Root may not switch to a mode it may not start in.
+  if (isRoot && !environment.isSandbox) delete config.allowDangerouslySkipPermissions;
+  return config;
+}

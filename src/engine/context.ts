@@ -1,0 +1,56 @@
+import type { ContentBlock, MessageParam, UserContentBlock } from '../protocol/index.js';
+import { type AssistantEntry, type Entry, isLifeEntry, toBlocks, type UserEntry } from './sessions/entry.js';
+
+/** The conversation as the model sees it. It follows from the log alone, so a resumed session sends the same bytes. */
+export function toContext(entries: readonly Entry[]): MessageParam[] {
+  const aborted = abortedMessages(entries);
+  const messages: MessageParam[] = [];
+  for (const entry of entries) {
+    if (isLifeEntry(entry)) continue;
+    if (entry.type === 'assistant') {
+      if (entry.isApiErrorMessage || aborted.has(entry.message.id)) continue;
+      addAssistant(messages, entry);
+    } else {
+      addUser(messages, entry);
+    }
+  }
+  return messages;
+}
+
+/** Blocks of one answer, and of answers that continue one another, are one message; the log keeps them apart. */
+function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
+  const blocks = entry.message.content as ContentBlock[];
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') (last.content as ContentBlock[]).push(...blocks);
+  else messages.push({ role: 'assistant', content: [...blocks] });
+}
+
+/**
+ * Neighbouring user entries are one message: tool results first, as the API wants them, in the order of their calls, so
+ * that it does not matter which of them was done first.
+ */
+function addUser(messages: MessageParam[], entry: UserEntry): void {
+  const blocks = toBlocks(entry.message.content);
+  const last = messages.at(-1);
+  if (last?.role !== 'user') {
+    messages.push({ role: 'user', content: blocks });
+    return;
+  }
+  const merged = [...(last.content as UserContentBlock[]), ...blocks];
+  const order = callOrder(messages.at(-2));
+  const results = merged.filter((block) => block.type === 'tool_result');
+  results.sort((a, b) => (order.get(a.tool_use_id) ?? 0) - (order.get(b.tool_use_id) ?? 0));
+  last.content = [...results, ...merged.filter((block) => block.type !== 'tool_result')];
+}
+
+function callOrder(answer: MessageParam | undefined): Map<string, number> {
+  const blocks = (answer?.content ?? []) as ContentBlock[];
+  return new Map(blocks.flatMap((block, index) => (block.type === 'tool_use' ? [[block.id, index] as const] : [])));
+}
+
+/** Ids of answers that failed or were cut off. */
+function abortedMessages(entries: readonly Entry[]): Set<string> {
+  const ids = new Set<string>();
+  for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'aborted') ids.add(entry.messageId);
+  return ids;
+}

@@ -1,0 +1,230 @@
+import type {
+  Channel,
+  Frame,
+  InitializeParams,
+  InitializeResult,
+  Logger,
+  Message,
+  ModelInfo,
+  ResultMessage,
+  SessionConfig,
+  UserMessage,
+} from '../protocol/index.js';
+import { HeddleError, PERMISSION_MODES, type PermissionMode, toHeddleError } from '../protocol/plain.js';
+import { Peer } from '../wire/index.js';
+import type { Engine } from './engine.js';
+import { exitCodeOf } from './manners.js';
+import { emptyUsage } from './model/usage-sum.js';
+import type { Ask } from './questions.js';
+import type { Session } from './session.js';
+import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
+
+export interface HostOptions {
+  engine: Engine;
+  channel: Channel;
+  /** What the command line or the caller says; `initialize` may add to it. */
+  config: SessionConfig;
+  logger?: Logger;
+  /** Told to the client, which may want to watch the process. */
+  pid?: number;
+}
+
+/**
+ * The engine's end of a Peer: control requests become methods of a Session, its messages go to the Peer. Resolves with
+ * an exit code when input has ended and all of it is answered, or the channel is gone; rejects when input is no protocol.
+ */
+export async function serveHost(options: HostOptions): Promise<number> {
+  const { engine, channel } = options;
+  const logger = options.logger ?? (() => {});
+  const host = new Host(options);
+  const peer = new Peer(channel, {
+    side: 'engine',
+    clock: engine.clock,
+    logger,
+    onMessage: (frame) => host.take(frame),
+    onInvalid: (frame, error) => host.refuse(frame, error),
+  });
+  host.serve(peer);
+  const reason = await Promise.race([peer.inputEnded.then(() => host.drain()), peer.closed]);
+  await host.close();
+  peer.close();
+  if (reason instanceof HeddleError && reason.code !== 'channel_closed') throw reason;
+  return host.exitCode;
+}
+
+class Host {
+  readonly #engine: Engine;
+  readonly #channel: Channel;
+  readonly #logger: Logger;
+  readonly #pid: number | undefined;
+  #config: SessionConfig;
+  #peer: Peer<'engine'> | undefined;
+  #session: Promise<Session> | undefined;
+  #openFailed = false;
+  /** Messages are handed over one after the other, behind the opening of the session. */
+  #order: Promise<void> = Promise.resolve();
+  exitCode = 0;
+
+  constructor({ engine, channel, config, logger, pid }: HostOptions) {
+    this.#engine = engine;
+    this.#channel = channel;
+    this.#config = config;
+    this.#logger = logger ?? (() => {});
+    this.#pid = pid;
+  }
+
+  serve(peer: Peer<'engine'>): void {
+    this.#peer = peer;
+    peer.handle('initialize', (params) => this.#initialize(params));
+    peer.handle('interrupt', async ({ cancel_queued }) => {
+      const session = await this.#session;
+      const outcome = session?.interrupt({ cancelQueued: cancel_queued ?? false });
+      return { still_queued: outcome?.stillQueued ?? [] };
+    });
+    peer.handle('set_permission_mode', async ({ mode }) => {
+      const session = await this.#open();
+      session.setPermissionMode(parseMode(mode));
+      return { mode: session.state.mode };
+    });
+    peer.handle('set_model', async ({ model }) => ({ model: (await this.#open()).setModel(model ?? undefined) }));
+    peer.handle('set_max_thinking_tokens', async ({ max_thinking_tokens }) => {
+      (await this.#open()).setMaxThinkingTokens(max_thinking_tokens);
+      return undefined;
+    });
+    peer.handle('mcp_status', () => ({ mcpServers: [] }));
+    peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
+    peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
+    peer.handle('get_session_cost', async () => {
+      const session = await this.#open();
+      return { text: `Total cost: $${session.spending.totalUsd.toFixed(4)}` };
+    });
+  }
+
+  take(frame: Frame): void {
+    if (frame.type === 'user') {
+      const message = frame as UserMessage;
+      this.#order = this.#order.then(() => this.#submit(message));
+      return;
+    }
+    if (frame.type === 'update_environment_variables') {
+      const { variables } = frame as { variables?: Record<string, string> };
+      this.#config = { ...this.#config, env: { ...this.#config.env, ...variables } };
+      return;
+    }
+    this.#logger('debug', 'a frame of an unknown type was ignored', { type: frame.type });
+  }
+
+  /** A frame that does not match its schema gets a result, because whoever sent a message waits for one. */
+  refuse(frame: unknown, error: HeddleError): void {
+    this.#logger('warn', 'a frame was refused', { error: error.message });
+    const isPrompt = typeof frame === 'object' && frame !== null && 'type' in frame && frame.type === 'user';
+    if (isPrompt) this.#send(this.#toFailure(error));
+  }
+
+  /** Waits until everything that was sent in is answered. */
+  async drain(): Promise<undefined> {
+    await this.#order;
+    const session = await this.#session?.catch(() => undefined);
+    session?.endInput();
+    await session?.finished;
+  }
+
+  async close(): Promise<void> {
+    await this.#order;
+    const session = await this.#session?.catch(() => undefined);
+    await session?.close();
+    if (session && !this.#openFailed) this.exitCode = exitCodeOf(session.lastResult, session.manners);
+  }
+
+  async #submit(message: UserMessage): Promise<void> {
+    try {
+      const session = await this.#open();
+      session.submit(message);
+    } catch (thrown) {
+      this.exitCode = 1;
+      this.#openFailed = true;
+      this.#send(this.#toFailure(toHeddleError(thrown)));
+    }
+  }
+
+  #open(): Promise<Session> {
+    this.#session ??= this.#engine.open(this.#config).then((session) => {
+      session.attach({
+        deliver: (message) => this.#send(message),
+        backlog: () => ({ size: this.#channel.buffered, belowLimit: (limit) => this.#channel.drained(limit) }),
+        ...(this.#config.permissionPromptTool === 'stdio' && { ask: this.#ask }),
+      });
+      return session;
+    });
+    return this.#session;
+  }
+
+  readonly #ask: Ask = ({ id: _, ...question }, { signal }) => {
+    if (this.#peer === undefined) return Promise.reject(new HeddleError('channel_closed', 'There is nobody to ask.'));
+    return this.#peer.request('can_use_tool', question, { signal });
+  };
+
+  async #initialize(params: InitializeParams): Promise<InitializeResult> {
+    const { systemPrompt, appendSystemPrompt } = params;
+    this.#config = {
+      ...this.#config,
+      ...(systemPrompt !== undefined && { systemPrompt }),
+      ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    };
+    const session = await this.#session?.catch(() => undefined);
+    const source = session?.provider.keySource;
+    return {
+      commands: [],
+      agents: [],
+      output_style: 'default',
+      available_output_styles: ['default'],
+      models: modelInfos(this.#engine),
+      account: { tokenSource: 'none', ...(source !== undefined && { apiKeySource: source }) },
+      ...(this.#pid !== undefined && { pid: this.#pid }),
+      claude_code_version: FOLLOWED_VERSION,
+      heddle_version: HEDDLE_VERSION,
+      current_permission_mode: session?.state.mode ?? this.#config.permissionMode ?? 'default',
+      session_state: session?.busy ? 'running' : 'idle',
+    };
+  }
+
+  #send(message: Message): void {
+    this.#peer?.send(message);
+  }
+
+  /** The result of a message that no session could answer. */
+  #toFailure(error: HeddleError): ResultMessage {
+    const isSession = this.#config.resume ?? this.#config.sessionId ?? '';
+    return {
+      type: 'result',
+      subtype: 'error_during_execution',
+      is_error: true,
+      errors: [error.message, ...(error.hint === error.message ? [] : [error.hint])],
+      error_code: error.code,
+      duration_ms: 0,
+      duration_api_ms: 0,
+      num_turns: 0,
+      stop_reason: null,
+      session_id: isSession,
+      total_cost_usd: 0,
+      usage: emptyUsage(),
+      modelUsage: {},
+      permission_denials: [],
+      uuid: this.#engine.clock.uuid(),
+    };
+  }
+}
+
+function parseMode(mode: string): PermissionMode {
+  if ((PERMISSION_MODES as readonly string[]).includes(mode)) return mode as PermissionMode;
+  throw new HeddleError('invalid_config', `Cannot set permission mode: must be one of ${PERMISSION_MODES.join(', ')}`);
+}
+
+const modelInfos = ({ catalog }: Engine): ModelInfo[] =>
+  Object.entries(catalog.aliases).map(([value, resolvedModel]) => ({
+    value,
+    resolvedModel,
+    displayName: value === 'default' ? 'Default (recommended)' : `${value[0]?.toUpperCase()}${value.slice(1)}`,
+    description: resolvedModel,
+  }));
+

@@ -1,0 +1,32 @@
+import type { InitMessage } from '../protocol/index.js';
+import type { SessionScope } from './scope.js';
+import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
+
+/** The message that opens every turn: what the session is made of. */
+export function toInit(scope: SessionScope): InitMessage {
+  const { config, state } = scope;
+  return {
+    type: 'system',
+    subtype: 'init',
+    cwd: config.cwd,
+    session_id: scope.id,
+    tools: [...scope.tools.names],
+    mcp_servers: [],
+    model: state.model.model,
+    permissionMode: state.mode,
+    slash_commands: [],
+    apiKeySource: scope.provider.keySource,
+    claude_code_version: FOLLOWED_VERSION,
+    heddle_version: HEDDLE_VERSION,
+    output_style: 'default',
+    agents: [],
+    skills: [],
+    plugins: [],
+    capabilities: [],
+    original_cwd: config.cwd,
+    additional_directories: config.additionalDirectories ?? [],
+    ...(config.betas?.length && { betas: config.betas }),
+    fast_mode_state: 'off',
+    uuid: scope.clock.uuid(),
+  };
+}

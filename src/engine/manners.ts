@@ -1,0 +1,31 @@
+import type { ResultMessage, SessionConfig } from '../protocol/index.js';
+
+/** The few places in which versions of the protocol's clients differ. There are no version tests anywhere else. */
+export interface Manners {
+  /** Whether reaching a limit is an error with a text, or a plain end without one. */
+  readonly limitsAreErrors: boolean;
+  /** Whether limits also make the process exit with 1. */
+  readonly limitsFailTheProcess: boolean;
+  /** Whether the client knows messages about the life of what it sent in. */
+  readonly tellsLifecycle: boolean;
+}
+
+const MANNERS = {
+  old: { limitsAreErrors: false, limitsFailTheProcess: false, tellsLifecycle: false },
+  current: { limitsAreErrors: true, limitsFailTheProcess: true, tellsLifecycle: true },
+} as const satisfies Record<string, Manners>;
+
+/** SDK 0.1 and 0.2 treat limits as plain ends; 0.3, and whoever names no version, as errors. */
+export function mannersFor(client: SessionConfig['client']): Manners {
+  const isOld = client?.entrypoint.startsWith('sdk') && /^0\.[012]\./.test(client.version ?? '');
+  return isOld ? MANNERS.old : MANNERS.current;
+}
+
+const LIMITS = new Set(['error_max_turns', 'error_max_budget_usd']);
+
+/** The exit code of a process whose last result was this one. */
+export function exitCodeOf(result: Pick<ResultMessage, 'subtype' | 'is_error'> | undefined, manners: Manners): number {
+  if (result === undefined) return 0;
+  if (LIMITS.has(result.subtype)) return manners.limitsFailTheProcess ? 1 : 0;
+  return result.is_error ? 1 : 0;
+}

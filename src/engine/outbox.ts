@@ -1,0 +1,90 @@
+import type { Message } from '../protocol/index.js';
+
+/** One watcher of a session. */
+export interface Watcher {
+  /** Takes a message at once. Must not throw; a slow watcher queues on its own side. */
+  deliver(message: Message): void;
+  /** How far this watcher is behind, if it can be. */
+  backlog?(): { readonly size: number; belowLimit(limit: number): Promise<void> } | undefined;
+}
+
+interface Kept {
+  seq: number;
+  message: Message;
+}
+
+interface Held {
+  message: Message;
+  durable: boolean;
+  written: boolean;
+}
+
+/** A slower consumer than this makes the engine wait before its next model call. */
+const PAUSE_ABOVE_BYTES = 16 * 1024 * 1024;
+
+/** The ordered messages of a session. Durable ones are numbered and kept for watchers that come back. */
+export class Outbox {
+  readonly #watchers = new Set<Watcher>();
+  readonly #kept: Kept[] = [];
+  #seq = 0;
+  /** Messages behind one whose entry is still being written. Empty with a store that writes at once. */
+  readonly #held: Held[] = [];
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Adds a watcher; with `after`, it first gets the durable messages behind that cursor. */
+  attach(watcher: Watcher, options: { after?: number } = {}): () => void {
+    if (options.after !== undefined) {
+      for (const kept of this.#kept) if (kept.seq > options.after) watcher.deliver(kept.message);
+    }
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** A message that nobody needs to see twice: deltas, states. */
+  emit(message: Message): void {
+    if (this.#held.length === 0) this.#show(message, false);
+    else this.#held.push({ message, durable: false, written: true });
+  }
+
+  /** A message that a watcher who comes back must find. With a promise, it is shown once that has settled. */
+  emitDurable(message: Message, written?: void | Promise<void>): void {
+    if (this.#held.length === 0 && !(written instanceof Promise)) {
+      this.#show(message, true);
+      return;
+    }
+    const held: Held = { message, durable: true, written: !(written instanceof Promise) };
+    this.#held.push(held);
+    if (!(written instanceof Promise)) return;
+    const show = () => {
+      held.written = true;
+      this.#release();
+    };
+    void written.then(show, show);
+  }
+
+  /** Resolves when no watcher is too far behind. */
+  async ready(): Promise<void> {
+    for (const watcher of this.#watchers) {
+      const backlog = watcher.backlog?.();
+      if (backlog && backlog.size > PAUSE_ABOVE_BYTES) await backlog.belowLimit(PAUSE_ABOVE_BYTES);
+    }
+  }
+
+  #show(message: Message, durable: boolean): void {
+    if (durable) {
+      this.#seq += 1;
+      this.#kept.push({ seq: this.#seq, message });
+    }
+    for (const watcher of this.#watchers) watcher.deliver(message);
+  }
+
+  #release(): void {
+    while (this.#held[0]?.written) {
+      const { message, durable } = this.#held.shift() as Held;
+      this.#show(message, durable);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { ResultMessage } from '../protocol/index.js';
+import type { Limit } from './limits.js';
+import type { SessionScope, TurnTally } from './scope.js';
+import { HEDDLE_VERSION } from './version.js';
+
+/** How a turn ended. */
+export type Ending =
+  | { kind: 'done'; text: string; structured?: unknown }
+  /** The model API failed for good; the text explains it. */
+  | { kind: 'api-error'; text: string; status: number | null; code: string; terminalReason?: string }
+  | { kind: 'limit'; limit: Limit }
+  | { kind: 'interrupted'; during: 'streaming' | 'tools' }
+  | { kind: 'failed'; errors: string[]; code?: string; terminalReason?: string };
+
+export interface ResultCounters {
+  index: number;
+  queued: number;
+}
+
+/** The last Message of a turn. */
+export function toResult(scope: SessionScope, tally: TurnTally, ending: Ending, counters: ResultCounters): ResultMessage {
+  const { clock, spending, manners } = scope;
+  const interrupted = ending.kind === 'interrupted' ? 1 : 0;
+  const common = {
+    type: 'result' as const,
+    duration_ms: Math.round(clock.monotonic() - tally.startedAt),
+    duration_api_ms: Math.round(tally.apiMs),
+    num_turns: 1 + tally.rounds + interrupted,
+    stop_reason: tally.stopReason,
+    session_id: scope.id,
+    total_cost_usd: spending.totalUsd,
+    usage: tally.usage,
+    modelUsage: spending.byModel,
+    permission_denials: tally.denials,
+    ...(tally.ttftMs !== undefined && { ttft_ms: Math.round(tally.ttftMs) }),
+    queued_turn_count: counters.queued,
+    result_index: counters.index,
+    heddle_version: HEDDLE_VERSION,
+    uuid: clock.uuid(),
+  };
+  switch (ending.kind) {
+    case 'done':
+      return {
+        ...common,
+        subtype: 'success',
+        is_error: false,
+        result: ending.text,
+        terminal_reason: 'completed',
+        ...(ending.structured !== undefined && { structured_output: ending.structured }),
+      };
+    case 'api-error':
+      return {
+        ...common,
+        subtype: 'success',
+        is_error: true,
+        result: ending.text,
+        terminal_reason: ending.terminalReason ?? 'api_error',
+        api_error_status: ending.status,
+        error_code: ending.code,
+      };
+    case 'limit':
+      return {
+        ...common,
+        subtype: ending.limit.subtype,
+        is_error: manners.limitsAreErrors,
+        errors: manners.limitsAreErrors ? [ending.limit.text] : [],
+        terminal_reason: ending.limit.terminalReason,
+      };
+    case 'interrupted':
+      return {
+        ...common,
+        subtype: 'error_during_execution',
+        is_error: false,
+        errors: [],
+        terminal_reason: ending.during === 'tools' ? 'aborted_tools' : 'aborted_streaming',
+      };
+    case 'failed':
+      return {
+        ...common,
+        subtype: 'error_during_execution',
+        is_error: true,
+        errors: ending.errors,
+        ...(ending.terminalReason !== undefined && { terminal_reason: ending.terminalReason }),
+        ...(ending.code !== undefined && { error_code: ending.code }),
+      };
+  }
+}

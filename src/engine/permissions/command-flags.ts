@@ -1,0 +1,90 @@
+/** The flags of a program that are known to be harmless. Anything else makes the call unknown. */
+export interface FlagSpec {
+  /** Letters that stand alone and may be combined: `-la`. */
+  short?: string;
+  /** Letters with a value, attached or in the next word: `-n5`, `-n 5`. */
+  shortValue?: string;
+  /** Letters with an optional value, attached only: `-M90%`. */
+  shortOptional?: string;
+  /** Names parted by spaces: `all` stands alone, `sort=` takes a value, `color[=]` may have one attached. */
+  long?: string;
+  /** A number alone is a flag: `-20`. */
+  number?: boolean;
+}
+
+export interface ReadFlags {
+  /** Each flag given, without its dashes, with its values. */
+  flags: ReadonlyMap<string, readonly string[]>;
+  operands: readonly string[];
+}
+
+/** Splits arguments into known flags and operands; undefined when one flag is not known. Abbreviations are not known. */
+export function readFlags(args: readonly string[], spec: FlagSpec): ReadFlags | undefined {
+  const flags = new Map<string, string[]>();
+  const operands: string[] = [];
+  const note = (name: string, value?: string): void => {
+    const values = flags.get(name) ?? [];
+    flags.set(name, value === undefined ? values : [...values, value]);
+  };
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    if (arg === '--') return { flags, operands: [...operands, ...args.slice(at + 1)] };
+    if (!arg.startsWith('-') || arg === '-') {
+      operands.push(arg);
+      continue;
+    }
+    if (spec.number === true && /^-\d+$/.test(arg)) continue;
+    const flag = arg.startsWith('--') ? readLong(arg.slice(2), spec) : readShort(arg.slice(1), spec);
+    if (flag === undefined) return undefined;
+    for (const name of flag.names) note(name);
+    if (flag.value !== undefined) note(flag.name, flag.value);
+    if (!flag.wantsNext) continue;
+    at += 1;
+    const value = args[at];
+    if (value === undefined || !isSeparateValue(value)) return undefined;
+    note(flag.name, value);
+  }
+  return { flags, operands };
+}
+
+interface ReadFlag {
+  names: readonly string[];
+  /** The last of them, to which a value belongs. */
+  name: string;
+  value?: string;
+  wantsNext: boolean;
+}
+
+/** Were our list wrong about a flag, a value that looks like one would be a flag to the program. */
+const isSeparateValue = (value: string): boolean => !value.startsWith('-') || /^-\d*$/.test(value);
+
+function readLong(text: string, spec: FlagSpec): ReadFlag | undefined {
+  const equals = text.indexOf('=');
+  const name = equals === -1 ? text : text.slice(0, equals);
+  const known = (spec.long ?? '').split(' ');
+  if (name === '' || /[=[\]]/.test(name)) return undefined;
+  if (equals === -1) {
+    if (known.includes(name) || known.includes(`${name}[=]`)) return { names: [name], name, wantsNext: false };
+    return known.includes(`${name}=`) ? { names: [name], name, wantsNext: true } : undefined;
+  }
+  const takesValue = known.includes(`${name}=`) || known.includes(`${name}[=]`);
+  return takesValue ? { names: [name], name, value: text.slice(equals + 1), wantsNext: false } : undefined;
+}
+
+function readShort(letters: string, spec: FlagSpec): ReadFlag | undefined {
+  const names: string[] = [];
+  for (const [at, letter] of [...letters].entries()) {
+    names.push(letter);
+    const rest = [...letters].slice(at + 1).join('');
+    if (spec.shortOptional?.includes(letter)) {
+      return { names, name: letter, ...(rest !== '' && { value: rest }), wantsNext: false };
+    }
+    if (spec.shortValue?.includes(letter)) {
+      return rest === ''
+        ? { names, name: letter, wantsNext: true }
+        : { names, name: letter, value: rest, wantsNext: false };
+    }
+    if (!spec.short?.includes(letter)) return undefined;
+  }
+  return { names, name: names.at(-1) ?? '', wantsNext: false };
+}

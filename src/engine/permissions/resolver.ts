@@ -1,0 +1,145 @@
+import type { PermissionResult, Tool, ToolUseBlock } from '../../protocol/index.js';
+import type { OpenCall } from '../next-action.js';
+import type { SessionScope } from '../scope.js';
+import { type Decision, decidePermission } from './decide.js';
+
+/** What became of asking: the input to run with, or why not. */
+export type Permission =
+  | { kind: 'allow'; input: Record<string, unknown> }
+  | { kind: 'deny'; message: string; interrupt: boolean };
+
+export interface JudgedCall {
+  call: OpenCall;
+  tool: Tool;
+  input: Record<string, unknown>;
+}
+
+/** Decides about a call and, where the decision is to ask, asks. The only place that does. Never throws. */
+export async function resolvePermission(scope: SessionScope, judged: JudgedCall, signal: AbortSignal): Promise<Permission> {
+  const { answer } = judged.call;
+  if (answer) return fromLog(answer, judged.input);
+  let decision: Decision;
+  try {
+    decision = await decide(scope, judged);
+  } catch (thrown) {
+    return deny(`The call could not be judged: ${messageOf(thrown)}`);
+  }
+  if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input };
+  if (decision.verdict === 'deny') return denyAloud(scope, judged, decision);
+  if (!scope.questions.canAsk) return denyAloud(scope, judged, decision);
+  return ask(scope, judged, decision, signal);
+}
+
+async function decide(scope: SessionScope, { tool, input }: JudgedCall): Promise<Decision> {
+  const { state, config, workspace } = scope;
+  const accesses = await Promise.all(
+    (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async ({ path, access }) => ({
+      path: await workspace.realPath(path),
+      access,
+    })),
+  );
+  return decidePermission(
+    {
+      tool: tool.name,
+      input,
+      readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
+      edits: tool.edits ?? false,
+      accesses,
+      ...(typeof input.command === 'string' && { command: input.command }),
+    },
+    {
+      mode: state.mode,
+      allowedTools: [...(config.allowedTools ?? []), ...state.allowed],
+      disallowedTools: config.disallowedTools ?? [],
+      roots: state.roots,
+    },
+  );
+}
+
+async function ask(
+  scope: SessionScope,
+  judged: JudgedCall,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<Permission> {
+  const { block } = judged.call;
+  const reply = await scope.questions.ask(toQuestion(scope, judged, decision), { recorder: scope.recorder, signal });
+  if (signal.aborted) return deny('The request was interrupted.', true);
+  if (reply.kind === 'nobody') return denyAloud(scope, judged, decision);
+  if (reply.kind === 'failed') return answered(scope, block, deny(`Tool permission request failed: ${reply.error.message}`));
+  try {
+    const { toPermissionResult } = await import('../../protocol/index.js');
+    return await accept(scope, judged, toPermissionResult(reply.value));
+  } catch (thrown) {
+    return answered(scope, block, deny(`Tool permission request failed: ${messageOf(thrown)}`));
+  }
+}
+
+/** Takes the answer of a host. Its changed input is judged again, because a denial must hold for it too. */
+async function accept(scope: SessionScope, judged: JudgedCall, result: PermissionResult): Promise<Permission> {
+  const { block } = judged.call;
+  if (result.behavior === 'deny') return answered(scope, block, deny(result.message, result.interrupt));
+  const input = result.updatedInput === undefined ? judged.input : await judged.tool.parse(result.updatedInput);
+  if (result.updatedInput !== undefined) {
+    const again = await decide(scope, { ...judged, input });
+    if (again.verdict === 'deny') return answered(scope, block, deny(again.reason));
+  }
+  scope.applyPermissions(result.updatedPermissions ?? []);
+  return answered(scope, block, { kind: 'allow', input });
+}
+
+/** An answer is on the disk before it has effects. */
+async function answered(scope: SessionScope, block: ToolUseBlock, permission: Permission): Promise<Permission> {
+  const outcome =
+    permission.kind === 'allow'
+      ? { behavior: 'allow' as const, updatedInput: permission.input }
+      : { behavior: 'deny' as const, message: permission.message };
+  await scope.recorder.life({ kind: 'call', state: 'answered', toolUseId: block.id, ...outcome }, { sync: true });
+  return permission;
+}
+
+function fromLog(answer: NonNullable<OpenCall['answer']>, input: Record<string, unknown>): Permission {
+  return answer.behavior === 'allow'
+    ? { kind: 'allow', input: answer.updatedInput ?? input }
+    : deny(answer.message ?? 'The call was denied.');
+}
+
+/** A denial that nobody was asked about is shown, so that it is not known to the model alone. */
+function denyAloud(scope: SessionScope, { call, tool }: JudgedCall, decision: Decision): Permission {
+  const message =
+    decision.verdict === 'ask'
+      ? `${decision.reason} This needs approval, and there is nobody to ask. The call was not run.`
+      : decision.reason;
+  scope.recorder.emit({
+    type: 'system',
+    subtype: 'permission_denied',
+    tool_name: tool.name,
+    tool_use_id: call.block.id,
+    message,
+    decision_reason: decision.reason,
+    decision_reason_type: decision.reasonType,
+    uuid: scope.clock.uuid(),
+    session_id: scope.id,
+  });
+  return deny(message);
+}
+
+function toQuestion(scope: SessionScope, { call, tool, input }: JudgedCall, decision: Decision) {
+  const description = typeof input.description === 'string' ? input.description : undefined;
+  return {
+    id: scope.clock.uuid(),
+    tool_name: tool.name,
+    display_name: tool.name,
+    input,
+    tool_use_id: call.block.id,
+    ...(description !== undefined && { description }),
+    ...(decision.suggestions && { permission_suggestions: decision.suggestions }),
+    ...(decision.blockedPath !== undefined && { blocked_path: decision.blockedPath }),
+    decision_reason: decision.reason,
+    decision_reason_type: decision.reasonType,
+  };
+}
+
+const deny = (message: string, interrupt = false): Permission => ({ kind: 'deny', message, interrupt });
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

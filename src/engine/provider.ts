@@ -1,0 +1,46 @@
+import type { Clock, Logger, ModelProvider, SessionConfig, Workspace } from '../protocol/index.js';
+import { HeddleError } from '../protocol/plain.js';
+
+/** The model of this name answers from the package itself, and only when asked for. */
+export const EMBEDDED_MODEL = 'embedded';
+
+const HELPER_TIMEOUT_MS = 30_000;
+
+interface ProviderParts {
+  config: SessionConfig;
+  clock: Clock;
+  logger: Logger;
+  workspace: Workspace;
+  childEnv: Readonly<Record<string, string>>;
+}
+
+/** The provider for a model, made from the session's own environment. Throws `no_provider` when there is none. */
+export async function chooseProvider(model: string, parts: ProviderParts): Promise<ModelProvider> {
+  const { config, clock, logger } = parts;
+  if (model === EMBEDDED_MODEL) {
+    const { createEmbeddedModel } = await import('./model/embedded.js');
+    return createEmbeddedModel({ clock });
+  }
+  const { createAnthropicProvider } = await import('./model/anthropic.js');
+  const { hasCredentials } = await import('./model/credentials.js');
+  const sources = { env: config.env, ...(config.apiKeyHelper !== undefined && { apiKeyHelper: config.apiKeyHelper }) };
+  if (!hasCredentials(sources)) throw new HeddleError('no_provider', 'No model is configured.');
+  return createAnthropicProvider({ ...sources, clock, logger, runHelper: (command) => runHelper(command, parts) });
+}
+
+async function runHelper(command: string, { workspace, config, childEnv }: ProviderParts): Promise<string> {
+  const decoder = new TextDecoder();
+  let printed = '';
+  const exit = await workspace.run({
+    argv: ['bash', '-c', command],
+    cwd: config.cwd,
+    env: childEnv,
+    signal: new AbortController().signal,
+    timeoutMs: HELPER_TIMEOUT_MS,
+    onOutput: (chunk, stream) => {
+      if (stream === 'stdout') printed += decoder.decode(chunk, { stream: true });
+    },
+  });
+  if (exit.code === 0) return printed.trim();
+  throw new HeddleError('model_auth', `apiKeyHelper failed with exit code ${exit.code ?? exit.signal ?? 'unknown'}.`);
+}

@@ -1,0 +1,234 @@
+import type { ApiMessage, ModelEvent, ModelRequest, Usage } from '../protocol/index.js';
+import { HeddleError, toHeddleError } from '../protocol/plain.js';
+import { type Answer, type FinishedBlock, partialText, startAnswer, takeEvent } from './assemble.js';
+import type { Limit } from './limits.js';
+import type { ResolvedModel } from './model/catalog.js';
+import { DEFAULT_MAX_RETRIES, decideRetry } from './model/retry.js';
+import { explainModelError } from './model/explain.js';
+import { addUsage } from './model/usage-sum.js';
+import { buildRequest } from './request.js';
+import type { SessionScope, TurnTally } from './scope.js';
+import { wait } from './wait.js';
+
+/** How a model call ended. */
+export type StepOutcome =
+  | { kind: 'done' }
+  | { kind: 'limit'; limit: Limit }
+  | { kind: 'interrupted' }
+  | { kind: 'failed'; error: HeddleError };
+
+/** Calls the model with what the log says, until an answer is whole or it is clear that none will come. */
+export async function step(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<StepOutcome> {
+  const maxRetries = scope.config.maxRetries ?? DEFAULT_MAX_RETRIES;
+  let overloads = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    const request = buildRequest(scope, tally);
+    if ('subtype' in request) return { kind: 'limit', limit: request };
+    const call = await attemptCall(scope, tally, { request, signal });
+    if (call.error === undefined) return { kind: 'done' };
+    if (signal.aborted) {
+      keepPartial(scope, tally, call);
+      return { kind: 'interrupted' };
+    }
+    abandon(scope, tally, call);
+    if (call.error.code === 'model_overloaded') overloads += 1;
+    const fallback = fallbackFor(scope, tally);
+    const decision = decideRetry(call.error, { attempt, maxRetries, overloads, random: scope.clock.random(), hasFallback: fallback !== undefined });
+    if (decision.do === 'fail') return { kind: 'failed', error: call.error };
+    if (decision.do === 'fallback' && fallback !== undefined) {
+      switchModel(scope, tally, { to: fallback, trigger: decision.trigger });
+      overloads = 0;
+      continue;
+    }
+    const delayMs = decision.do === 'retry' ? decision.delayMs : 0;
+    announceRetry(scope, tally, { call, attempt, maxRetries, delayMs });
+    if ((await wait(scope.clock, delayMs, signal)) === 'aborted') return { kind: 'interrupted' };
+  }
+}
+
+/** One request and what came of it. */
+interface Attempt {
+  answer: Answer;
+  request: ModelRequest;
+  requestId: string | undefined;
+  /** Blocks that were recorded. */
+  recorded: FinishedBlock[];
+  error?: HeddleError;
+}
+
+async function attemptCall(
+  scope: SessionScope,
+  tally: TurnTally,
+  options: { request: ModelRequest; signal: AbortSignal },
+): Promise<Attempt> {
+  const startedAt = scope.clock.monotonic();
+  const attempt: Attempt = { answer: startAnswer(), request: options.request, requestId: undefined, recorded: [] };
+  try {
+    const batches = scope.provider.stream(options.request, {
+      signal: options.signal,
+      onResponse: (info) => {
+        attempt.requestId = info.requestId;
+      },
+    });
+    for await (const batch of batches) for (const event of batch) take(scope, tally, attempt, event);
+    if (!attempt.answer.stopped) throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
+    tally.apiMs += scope.clock.monotonic() - startedAt;
+    recordStep(scope, tally, attempt, scope.clock.monotonic() - startedAt);
+  } catch (thrown) {
+    tally.apiMs += scope.clock.monotonic() - startedAt;
+    attempt.error = toHeddleError(thrown);
+  }
+  return attempt;
+}
+
+/** A finished block is recorded and shown before the event that says it is finished. */
+function take(scope: SessionScope, tally: TurnTally, attempt: Attempt, event: ModelEvent): void {
+  if (event.type === 'ping') return;
+  const finished = takeEvent(attempt.answer, event);
+  if (finished) recordBlock(scope, tally, attempt, finished);
+  if (event.type === 'message_start') tally.ttftMs ??= scope.clock.monotonic() - tally.startedAt;
+  if (!scope.config.includePartialMessages) return;
+  scope.recorder.emit({
+    type: 'stream_event',
+    event,
+    session_id: scope.id,
+    parent_tool_use_id: null,
+    uuid: scope.clock.uuid(),
+    ...(event.type === 'message_start' && { ttft_ms: Math.round(tally.ttftMs ?? 0) }),
+  });
+}
+
+function recordBlock(scope: SessionScope, tally: TurnTally, attempt: Attempt, finished: FinishedBlock): void {
+  const { message } = attempt.answer;
+  if (message === undefined) return;
+  attempt.recorded.push(finished);
+  if (finished.block.type === 'text') tally.lastText = finished.block.text;
+  const { invalidInput } = finished;
+  scope.recorder.assistant({
+    message: toBlockMessage(message, finished),
+    requestId: attempt.requestId,
+    ...(invalidInput !== undefined && { invalidInput }),
+  });
+}
+
+const toBlockMessage = (message: ApiMessage, { block }: FinishedBlock): ApiMessage => ({
+  ...message,
+  content: [block],
+  stop_reason: null,
+  stop_sequence: null,
+});
+
+/** The answer is whole: it may be acted on. */
+function recordStep(scope: SessionScope, tally: TurnTally, attempt: Attempt, durationMs: number): void {
+  const { message, stopReason } = attempt.answer;
+  tally.stopReason = stopReason;
+  const cost = charge(scope, tally, attempt);
+  if (message === undefined || cost === undefined) return;
+  void scope.recorder.life({
+    kind: 'step',
+    messageId: message.id,
+    model: cost.model,
+    stopReason,
+    usage: cost.usage,
+    microCents: cost.microCents ?? null,
+    durationMs: Math.round(durationMs),
+  });
+}
+
+/** The attempt failed: its blocks no longer count, its cost does. */
+function abandon(scope: SessionScope, tally: TurnTally, attempt: Attempt): void {
+  const { message } = attempt.answer;
+  const cost = charge(scope, tally, attempt);
+  if (message === undefined || cost === undefined) return;
+  void scope.recorder.life({
+    kind: 'aborted',
+    messageId: message.id,
+    model: cost.model,
+    usage: cost.usage,
+    microCents: cost.microCents ?? null,
+    reason: attempt.error?.code ?? 'interrupted',
+  });
+}
+
+/** An interrupted answer stays as far as it makes sense: whole blocks, and the text that had arrived. */
+function keepPartial(scope: SessionScope, tally: TurnTally, attempt: Attempt): void {
+  const text = partialText(attempt.answer);
+  const { message } = attempt.answer;
+  if (text !== '' && message !== undefined) {
+    const finished: FinishedBlock = { block: { type: 'text', text } };
+    attempt.recorded.push(finished);
+    scope.recorder.assistant({
+      message: toBlockMessage(message, finished),
+      requestId: attempt.requestId,
+      show: { aborted: true },
+    });
+  }
+  const usable = attempt.recorded.some(({ block }) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
+  if (!usable) {
+    abandon(scope, tally, attempt);
+    return;
+  }
+  attempt.answer.stopReason = null;
+  recordStep(scope, tally, attempt, 0);
+}
+
+/** Counts what an attempt cost. Undefined when the API had not begun to answer. */
+function charge(
+  scope: SessionScope,
+  tally: TurnTally,
+  { answer, request }: Attempt,
+): { model: string; usage: Usage; microCents: number | undefined } | undefined {
+  const { message, usage } = answer;
+  if (message === undefined || usage === undefined) return undefined;
+  const { model } = request.body;
+  const microCents = scope.catalog.microCentsOf(model, usage);
+  scope.spending.add({ messageId: message.id, model, usage, microCents });
+  tally.usage = addUsage(tally.usage, usage);
+  return { model, usage, microCents };
+}
+
+/** The first of the fallback models that is not the one in use. */
+function fallbackFor({ config, catalog }: SessionScope, tally: TurnTally): ResolvedModel | undefined {
+  const names = config.fallbackModel?.split(',') ?? [];
+  return names.map((name) => catalog.resolveModel(name)).find(({ model }) => model !== tally.model.model);
+}
+
+function switchModel(scope: SessionScope, tally: TurnTally, change: { to: ResolvedModel; trigger: string }): void {
+  const { model: from } = tally.model;
+  const { model: to } = change.to;
+  tally.model = change.to;
+  scope.recorder.emit({
+    type: 'system',
+    subtype: 'model_fallback',
+    trigger: change.trigger,
+    original_model: from,
+    fallback_model: to,
+    content: `${from} is overloaded; this turn goes on with ${to}.`,
+    uuid: scope.clock.uuid(),
+    session_id: scope.id,
+  });
+}
+
+function announceRetry(
+  scope: SessionScope,
+  tally: TurnTally,
+  retry: { call: Attempt; attempt: number; maxRetries: number; delayMs: number },
+): void {
+  const { error, answer } = retry.call;
+  if (error === undefined) return;
+  const { assistantError, apiErrorStatus } = explainModelError(error, { model: tally.model.model });
+  scope.recorder.emit({
+    type: 'system',
+    subtype: 'api_retry',
+    attempt: retry.attempt,
+    max_retries: retry.maxRetries,
+    retry_delay_ms: Math.round(retry.delayMs),
+    error_status: apiErrorStatus ?? null,
+    error: assistantError,
+    error_code: error.code,
+    error_message: error.message,
+    ...(answer.message && { aborted_message_id: answer.message.id }),
+    uuid: scope.clock.uuid(),
+    session_id: scope.id,
+  });
+}

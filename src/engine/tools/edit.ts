@@ -1,0 +1,141 @@
+import type { EditInput, Tool, ToolContext } from '../../protocol/index.js';
+import { cutText } from './bound.js';
+import { refuseUnknown } from './ledger.js';
+import { findNearestLines } from './nearest.js';
+import { createPatch } from './patch.js';
+import { noteCwd, resolvePath } from './paths.js';
+import {
+  countOccurrences,
+  decodeText,
+  encodeText,
+  endsInCrlf,
+  isBinary,
+  showText,
+  toCrlf,
+  toFileText,
+} from './text-file.js';
+import type { TextFile } from './text-file.js';
+import { inputSchemaOf, parseToolInput } from './tool-input.js';
+import { MAX_CHANGED_BYTES, originalFor, refusing } from './write.js';
+
+const MAX_QUOTE = 2_000;
+
+interface Plan {
+  path: string;
+  real: string;
+  /** Undefined when the file is created. */
+  before?: TextFile;
+  after: TextFile;
+}
+
+const emptyFile: TextFile = { text: '', encoding: 'utf8', bom: false };
+
+/** Works out the edit on the file as it is now. A text refuses. */
+async function plan(input: EditInput, context: ToolContext): Promise<Plan | string> {
+  const { workspace, ledger } = context;
+  if (input.old_string === input.new_string) {
+    return 'No changes to make: old_string and new_string are exactly the same.';
+  }
+  const path = resolvePath(context.cwd, input.file_path);
+  const real = await workspace.realPath(path);
+  const stat = await workspace.stat(path);
+  const create = input.old_string === '';
+  if (stat === undefined) {
+    if (create) return { path, real, after: { ...emptyFile, text: input.new_string } };
+    return `File does not exist. ${noteCwd(context.cwd)}`;
+  }
+  if (stat.kind === 'directory') return `EISDIR: illegal operation on a directory, edit '${path}'`;
+  if (stat.kind === 'other') return `${path} is a device, pipe or socket. Only ordinary files can be edited.`;
+  const bytes = await workspace.readFile(path, { maxBytes: MAX_CHANGED_BYTES });
+  if (create && bytes.length > 0) {
+    return 'File already exists. An empty old_string only creates new files; give the text that is to be replaced.';
+  }
+  const unknown = create ? undefined : refuseUnknown(ledger.compare(real, bytes));
+  if (unknown !== undefined) return unknown;
+  if (isBinary(bytes)) return 'This tool cannot edit binary files.';
+  const before = decodeText(bytes);
+  if (create) return { path, real, before, after: { ...before, text: input.new_string } };
+  const text = replace(before, input);
+  return typeof text === 'string' ? text : { path, real, before, after: { ...before, text: text.text } };
+}
+
+/** The new text, or why there is none. */
+function replace(file: TextFile, input: EditInput): { text: string } | string {
+  const { text } = file;
+  const found = spellings(file, input).find(({ from }) => text.includes(from));
+  if (found === undefined) return explainNotFound(file, input.old_string);
+  const { from, to } = found;
+  if (input.replace_all) return { text: text.split(from).join(to) };
+  const count = countOccurrences(text, from);
+  if (count > 1) {
+    return (
+      `Found ${count} matches of the string to replace, but replace_all is false. Set replace_all to change all of ` +
+      `them, or add lines around the one you mean.\nString: ${cutText(input.old_string, MAX_QUOTE)}`
+    );
+  }
+  const at = text.indexOf(from);
+  return { text: text.slice(0, at) + to + text.slice(at + from.length) };
+}
+
+/** Models write LF. In a file with CRLF both strings are meant with the ending of the file. */
+function spellings(file: TextFile, input: EditInput): { from: string; to: string }[] {
+  const from = toFileText(input.old_string, file.encoding);
+  const to = toFileText(input.new_string, file.encoding);
+  if (!file.text.includes('\r\n')) return [{ from, to }];
+  const crlf = { from: toCrlf(from), to: toCrlf(to) };
+  return endsInCrlf(file.text) ? [crlf, { from, to }] : [{ from, to }, crlf];
+}
+
+function explainNotFound(file: TextFile, wanted: string): string {
+  const parts = [`String to replace not found in file.\nString: ${cutText(wanted, MAX_QUOTE)}`];
+  if (/^\s*\d+\t/.test(wanted)) parts.push('Leave out the line numbers that Read puts in front of each line.');
+  const nearest = findNearestLines(showText(file), wanted);
+  if (nearest !== undefined) {
+    const lines = nearest.lines.map((line, i) => `${nearest.line + i}\t${cutText(line, MAX_QUOTE / 4)}`);
+    const what = nearest.sameWords ? 'The same words, but other white space, are at' : 'The most similar text is at';
+    parts.push(`${what} line ${nearest.line}:\n${lines.join('\n')}`);
+  }
+  return parts.join('\n\n');
+}
+
+export const editTool: Tool<EditInput> = {
+  name: 'Edit',
+  description:
+    'Replaces exact text in a file that has been read before. old_string must match to the character, without the ' +
+    'line numbers that Read adds, and occur once unless replace_all is set. An empty old_string creates a new file.',
+  inputSchema: inputSchemaOf('Edit'),
+  parse: (input) => parseToolInput('Edit', input),
+  isReadOnly: () => false,
+  edits: true,
+  accesses: (input, { cwd }) => [{ path: resolvePath(cwd, input.file_path), access: 'write' }],
+  enforce: (input, context) => refusing(() => plan(input, context)),
+  async run(input, context) {
+    // Time may have passed since `enforce`, for a person was asked: the edit is made on what is there now.
+    const edit = await plan(input, context);
+    if (typeof edit === 'string') throw new Error(edit);
+    const { path, real, before, after } = edit;
+    const data = encodeText(after);
+    await context.workspace.writeFile(path, data);
+    context.ledger.note(real, data);
+
+    const original = before === undefined ? undefined : showText(before);
+    return {
+      content: describeEdit(path, { created: before === undefined, all: input.replace_all }),
+      structured: {
+        filePath: path,
+        oldString: input.old_string,
+        newString: input.new_string,
+        originalFile: originalFor(original),
+        structuredPatch: createPatch(original ?? '', showText(after)),
+        userModified: false,
+        replaceAll: input.replace_all,
+      },
+    };
+  },
+};
+
+function describeEdit(path: string, edit: { created: boolean; all: boolean }): string {
+  if (edit.created) return `File created successfully at: ${path}`;
+  if (edit.all) return `The file ${path} has been updated. All occurrences were successfully replaced.`;
+  return `The file ${path} has been updated successfully.`;
+}

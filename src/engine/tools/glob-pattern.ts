@@ -1,0 +1,173 @@
+/**
+ * Name patterns: `*`, `?`, `[a-z]`, `{a,b}`, `**` for any number of folders, `\` before a plain character. Matched by
+ * hand in bounded time; ripgrep's own filter would bring back files that .gitignore leaves out.
+ */
+
+type Token = { kind: 'char'; char: string } | { kind: 'any' } | { kind: 'star' } | { kind: 'class'; test: ClassTest };
+type ClassTest = (char: string) => boolean;
+type Segment = Token[] | '**';
+
+const MAX_ALTERNATIVES = 256;
+const MAGIC = /[*?[\]{}\\]/;
+
+export interface SplitPattern {
+  /** The leading folders that are plain names; empty when there are none. */
+  folder: string;
+  /** What is left. Starts with a slash when it must match from `folder` on. */
+  rest: string;
+}
+
+/** Takes the plain folders off the front, so that only those are searched. */
+export function splitPattern(pattern: string): SplitPattern {
+  const parts = pattern.replace(/^(\.\/)+/, '').split('/');
+  const magic = parts.findIndex((part) => MAGIC.test(part));
+  const plain = magic === -1 ? parts.length - 1 : Math.min(magic, parts.length - 1);
+  if (plain === 0) return { folder: '', rest: parts.join('/') };
+  const folder = parts.slice(0, plain).join('/');
+  return { folder: folder === '' ? '/' : folder, rest: `/${parts.slice(plain).join('/')}` };
+}
+
+/** Tests paths relative to the searched folder. A pattern without a slash matches at any depth. */
+export function compilePattern(pattern: string): (path: string) => boolean {
+  const alternatives = expandBraces(pattern).map(toSegments);
+  return (path) => {
+    const parts = path.split('/').map((part) => [...part]);
+    return alternatives.some((segments) => matchSegments(segments, parts));
+  };
+}
+
+const toSegments = (pattern: string): Segment[] => {
+  const parts = pattern.replace(/^\//, '').split('/');
+  const segments = parts.map((part): Segment => (part === '**' ? '**' : toTokens(part)));
+  return pattern.includes('/') ? segments : ['**', ...segments];
+};
+
+/** The first group of braces: where it opens and closes, and its alternatives. */
+function findBraces(pattern: string): { open: number; close: number; options: string[] } | undefined {
+  let depth = 0;
+  let open = -1;
+  let from = 0;
+  let options: string[] = [];
+  for (let i = 0; i < pattern.length; i += 1) {
+    const char = pattern[i];
+    if (char === '\\') i += 1;
+    else if (char === '{') {
+      if (depth === 0) [open, from, options] = [i, i + 1, []];
+      depth += 1;
+    } else if (char === ',' && depth === 1) {
+      options.push(pattern.slice(from, i));
+      from = i + 1;
+    } else if (char === '}' && depth > 0) {
+      depth -= 1;
+      if (depth === 0) return { open, close: i, options: [...options, pattern.slice(from, i)] };
+    }
+  }
+  return undefined;
+}
+
+function expandBraces(pattern: string): string[] {
+  const done: string[] = [];
+  const open = [pattern];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const braces = findBraces(next);
+    if (braces === undefined) {
+      done.push(next);
+      continue;
+    }
+    const [before, after] = [next.slice(0, braces.open), next.slice(braces.close + 1)];
+    open.push(...braces.options.map((option) => before + option + after));
+    if (open.length + done.length > MAX_ALTERNATIVES) {
+      throw new Error(`The pattern stands for more than ${MAX_ALTERNATIVES} patterns. Use fewer braces.`);
+    }
+  }
+  return done;
+}
+
+function toTokens(part: string): Token[] {
+  const chars = [...part];
+  const tokens: Token[] = [];
+  for (let i = 0; i < chars.length; i += 1) {
+    const char = chars[i] ?? '';
+    const next = chars[i + 1];
+    if (char === '\\' && next !== undefined) {
+      tokens.push({ kind: 'char', char: next });
+      i += 1;
+    } else if (char === '*') {
+      if (tokens.at(-1)?.kind !== 'star') tokens.push({ kind: 'star' });
+    } else if (char === '?') tokens.push({ kind: 'any' });
+    else if (char === '[') {
+      const found = readClass(chars, i);
+      tokens.push(found === undefined ? { kind: 'char', char } : { kind: 'class', test: found.test });
+      i = found?.end ?? i;
+    } else tokens.push({ kind: 'char', char });
+  }
+  return tokens;
+}
+
+/** `[abc]`, `[a-z]`, `[!a]`, `[^a]`; a bracket that is never closed is a plain character. */
+function readClass(chars: readonly string[], start: number): { test: ClassTest; end: number } | undefined {
+  const negated = chars[start + 1] === '!' || chars[start + 1] === '^';
+  const from = start + (negated ? 2 : 1);
+  const end = chars.indexOf(']', from + 1);
+  if (end === -1) return undefined;
+  const body = chars.slice(from, end);
+  const test: ClassTest = (char) => {
+    for (let i = 0; i < body.length; i += 1) {
+      const low = body[i] ?? '';
+      const high = body[i + 2];
+      if (body[i + 1] === '-' && high !== undefined) {
+        if (char >= low && char <= high) return true;
+        i += 2;
+      } else if (char === low) return true;
+    }
+    return false;
+  };
+  return { test: negated ? (char) => !test(char) : test, end };
+}
+
+const matchesOne = (token: Token, char: string): boolean => {
+  if (token.kind === 'char') return token.char === char;
+  return token.kind === 'class' ? token.test(char) : true;
+};
+
+/** On a mismatch only the last star has to take one more character, so the time is at most product of the lengths. */
+function matchName(tokens: readonly Token[], name: readonly string[]): boolean {
+  let [t, n] = [0, 0];
+  let [star, mark] = [-1, 0];
+  while (n < name.length) {
+    const token = tokens[t];
+    if (token?.kind === 'star') {
+      [star, mark] = [t, n];
+      t += 1;
+    } else if (token !== undefined && matchesOne(token, name[n] ?? '')) {
+      t += 1;
+      n += 1;
+    } else if (star !== -1) {
+      mark += 1;
+      [t, n] = [star + 1, mark];
+    } else return false;
+  }
+  while (tokens[t]?.kind === 'star') t += 1;
+  return t === tokens.length;
+}
+
+/** The same with folders for characters and `**` for the star; at the end `**` needs at least a file name. */
+function matchSegments(segments: readonly Segment[], parts: readonly string[][]): boolean {
+  let [s, p] = [0, 0];
+  let [star, mark] = [-1, 0];
+  while (p < parts.length) {
+    const segment = segments[s];
+    if (segment === '**') {
+      if (s === segments.length - 1) return true;
+      [star, mark] = [s, p];
+      s += 1;
+    } else if (segment !== undefined && matchName(segment, parts[p] ?? [])) {
+      s += 1;
+      p += 1;
+    } else if (star !== -1) {
+      mark += 1;
+      [s, p] = [star + 1, mark];
+    } else return false;
+  }
+  return s === segments.length;
+}

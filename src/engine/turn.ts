@@ -1,0 +1,104 @@
+import type { HeddleError } from '../protocol/plain.js';
+import { budgetLimit, turnLimit } from './limits.js';
+import { explainModelError } from './model/explain.js';
+import { type Action, currentTurn, nextAction, openCalls } from './next-action.js';
+import type { Ending } from './outcome.js';
+import type { SessionScope, TurnTally } from './scope.js';
+import { step } from './step.js';
+import { runBatch, settleCalls } from './tools/batch.js';
+
+/**
+ * THE LOOP. Does what the log asks for until it asks for nothing more. The main thread, a resumed session and every
+ * subagent run this one function.
+ */
+export async function turn(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
+  const ending = await advance(scope, tally, signal);
+  settleCalls(scope, openCalls(currentTurn(scope.recorder.log.entries) ?? []), tally);
+  if (ending.kind === 'interrupted') sayInterrupted(scope, ending.during);
+  return ending;
+}
+
+async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
+  const { log, outbox } = scope.recorder;
+  for (;;) {
+    const action = nextAction(log.entries);
+    switch (action.do) {
+      case 'call-model': {
+        const limit = turnLimit(scope, tally) ?? budgetLimit(scope);
+        if (limit) return { kind: 'limit', limit };
+        await outbox.ready();
+        if (signal.aborted) return { kind: 'interrupted', during: 'streaming' };
+        const outcome = await step(scope, tally, signal);
+        if (outcome.kind === 'limit') return { kind: 'limit', limit: outcome.limit };
+        if (outcome.kind === 'interrupted') return { kind: 'interrupted', during: 'streaming' };
+        if (outcome.kind === 'failed') return explainFailure(scope, tally, outcome.error);
+        break;
+      }
+      case 'run-tools': {
+        const limit = budgetLimit(scope);
+        if (limit) return { kind: 'limit', limit };
+        const { interrupt } = await runBatch(scope, action.calls, { tally, signal });
+        tally.rounds += 1;
+        if (interrupt || signal.aborted) return { kind: 'interrupted', during: 'tools' };
+        break;
+      }
+      case 'nudge':
+        scope.recorder.user({ content: NUDGES[action.why], isMeta: true, show: { isSynthetic: true } });
+        tally.rounds += 1;
+        break;
+      case 'finish':
+        return finish(action, tally);
+      case 'idle':
+        return { kind: 'failed', errors: ['There is nothing to do: the log has no prompt.'] };
+    }
+  }
+}
+
+const NUDGES = {
+  max_tokens: 'The answer was cut off at the output limit. Go on exactly where it stops, without repeating anything.',
+  empty: 'The answer was empty. Answer now, or say what is missing.',
+} as const;
+
+function finish(action: Extract<Action, { do: 'finish' }>, tally: TurnTally): Ending {
+  if (action.stopReason === 'refusal') {
+    return { kind: 'failed', errors: ['The model refused to answer this request.'], terminalReason: 'refusal' };
+  }
+  if (action.stopReason === 'model_context_window_exceeded') {
+    const errors = ['The conversation no longer fits into the context window of the model.'];
+    return { kind: 'failed', errors, code: 'model_prompt_too_long', terminalReason: 'prompt_too_long' };
+  }
+  if (action.empty) return { kind: 'failed', errors: ['The model gave an empty answer twice.'], terminalReason: 'empty' };
+  return { kind: 'done', text: tally.lastText };
+}
+
+/** A failed model call ends the turn with an explanation that stands where the answer would. */
+function explainFailure(scope: SessionScope, tally: TurnTally, error: HeddleError): Ending {
+  const { text, assistantError, apiErrorStatus, terminalReason } = explainModelError(error, { model: tally.model.model });
+  const zero = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+  scope.recorder.assistant({
+    message: {
+      id: scope.clock.uuid(),
+      type: 'message',
+      role: 'assistant',
+      model: '<synthetic>',
+      content: [{ type: 'text', text }],
+      stop_reason: 'stop_sequence',
+      stop_sequence: '',
+      usage: zero,
+    },
+    isApiErrorMessage: true,
+    show: { error: assistantError, is_api_error_message: true, api_error_status: apiErrorStatus ?? null },
+  });
+  return {
+    kind: 'api-error',
+    text,
+    status: apiErrorStatus ?? null,
+    code: error.code,
+    ...(terminalReason !== undefined && { terminalReason }),
+  };
+}
+
+function sayInterrupted(scope: SessionScope, during: 'streaming' | 'tools'): void {
+  const text = during === 'tools' ? '[Request interrupted by user for tool use]' : '[Request interrupted by user]';
+  scope.recorder.user({ content: [{ type: 'text', text }], show: {} });
+}

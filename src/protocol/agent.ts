@@ -1,0 +1,73 @@
+/** What a session can tell about agents, commands, models and the account. */
+import { z } from 'zod';
+import { type Infer, lazy } from './lazy.js';
+import { McpServerConfig } from './mcp.js';
+import { EFFORT_LEVELS } from './names.js';
+import { openName } from './open.js';
+import { PermissionMode } from './permission.js';
+
+export const AgentDefinition = lazy(() =>
+  z
+    .object({
+      description: z.string().describe('When to use it; the model chooses by this.'),
+      prompt: z.string().describe('Its system prompt.'),
+      tools: z.array(z.string()).optional().describe('The only tools it has; absent: those of its parent.'),
+      disallowedTools: z.array(z.string()).optional(),
+      model: openName('sonnet', 'opus', 'haiku', 'inherit').optional(),
+      mcpServers: z
+        .array(z.union([z.string(), z.record(z.string(), McpServerConfig())]))
+        .optional()
+        .describe('Names of servers of the session, or servers of its own.'),
+      skills: z.array(z.string()).optional(),
+      maxTurns: z.number().optional(),
+      permissionMode: PermissionMode().optional(),
+      effort: z.union([z.enum(EFFORT_LEVELS), z.number()]).optional(),
+      background: z.boolean().optional(),
+      initialPrompt: z.string().optional(),
+      criticalSystemReminder_EXPERIMENTAL: z.string().optional(),
+    })
+    .describe('A subagent that the model may start by name.'),
+);
+export type AgentDefinition = Infer<typeof AgentDefinition>;
+
+export const AgentInfo = lazy(() =>
+  z.object({ name: z.string(), description: z.string(), model: z.string().optional() }),
+);
+export type AgentInfo = Infer<typeof AgentInfo>;
+
+export const SlashCommand = lazy(() =>
+  z.object({
+    name: z.string().describe('Without the slash.'),
+    description: z.string(),
+    argumentHint: z.string(),
+    aliases: z.array(z.string()).optional(),
+    builtin: z.boolean().optional(),
+  }),
+);
+export type SlashCommand = Infer<typeof SlashCommand>;
+
+export const ModelInfo = lazy(() =>
+  z.object({
+    value: z.string().describe('What `set_model` takes.'),
+    displayName: z.string(),
+    description: z.string(),
+    resolvedModel: z.string().optional(),
+    supportsEffort: z.boolean().optional(),
+    supportedEffortLevels: z.array(openName(...EFFORT_LEVELS)).optional(),
+    supportsAdaptiveThinking: z.boolean().optional(),
+    supportsFastMode: z.boolean().optional(),
+  }),
+);
+export type ModelInfo = Infer<typeof ModelInfo>;
+
+export const AccountInfo = lazy(() =>
+  z.object({
+    email: z.string().optional(),
+    organization: z.string().optional(),
+    subscriptionType: z.string().optional(),
+    tokenSource: z.string().optional(),
+    apiKeySource: z.string().optional(),
+    apiProvider: z.string().optional(),
+  }),
+);
+export type AccountInfo = Infer<typeof AccountInfo>;

@@ -1,0 +1,84 @@
+/** A session's settings as plain JSON: argv for a child on stdio, an object in-process. */
+import type { EffortLevel, PermissionMode, SettingSource } from './names.js';
+
+export type ThinkingConfig = { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
+
+export type SystemPromptConfig =
+  | string
+  | string[]
+  | { type: 'preset'; preset: 'claude_code' | 'heddle'; append?: string; excludeDynamicSections?: boolean };
+
+export interface SessionConfig {
+  cwd: string;
+  /** The environment of the session: where keys are looked up, and the base of what children see. */
+  env: Record<string, string>;
+  /** True when the caller gave `env` itself: children then see exactly that. */
+  envIsExact?: boolean;
+  /** Folder of sessions and settings. */
+  configDir: string;
+
+  model?: string;
+  fallbackModel?: string;
+  maxThinkingTokens?: number | null;
+  thinking?: ThinkingConfig;
+  effort?: EffortLevel;
+  betas?: string[];
+  /** A shell command that prints the key of the model API. */
+  apiKeyHelper?: string;
+
+  continue?: boolean;
+  resume?: string;
+  resumeSessionAt?: string;
+  forkSession?: boolean;
+  sessionId?: string;
+  persistSession?: boolean;
+
+  tools?: string[] | { type: 'preset'; preset: 'claude_code' | 'heddle' };
+  allowedTools?: string[];
+  disallowedTools?: string[];
+  additionalDirectories?: string[];
+  permissionMode?: PermissionMode;
+  allowDangerouslySkipPermissions?: boolean;
+  /** `stdio` when the host answers `can_use_tool`; otherwise the name of an MCP tool. */
+  permissionPromptTool?: string;
+
+  systemPrompt?: SystemPromptConfig;
+  appendSystemPrompt?: string;
+  includePartialMessages?: boolean;
+  replayUserMessages?: boolean;
+  includeHookEvents?: boolean;
+
+  maxTurns?: number;
+  maxBudgetUsd?: number;
+  /** How often a failed model call is tried again (10 when absent). */
+  maxRetries?: number;
+
+  settings?: string;
+  settingSources?: SettingSource[];
+  /** `none`: nobody is asked; what would be asked is denied. */
+  permissionPrompts?: 'none';
+
+  /** True, or the topics to log. */
+  debug?: boolean | string;
+  debugFile?: string;
+
+  // Carried now, taken up as the capabilities arrive.
+  title?: string;
+  resumeDropsTurn?: string;
+  agent?: string;
+  agents?: Record<string, unknown>;
+  /** Each one JSON, or the path of a file of JSON. */
+  mcpConfig?: string[];
+  strictMcpConfig?: boolean;
+  jsonSchema?: Record<string, unknown>;
+  pluginDirs?: string[];
+  managedSettings?: string;
+  projectConfigRoot?: string;
+  taskBudget?: number;
+  disableSlashCommands?: boolean;
+  forwardSubagentText?: boolean;
+  enableFileCheckpointing?: boolean;
+
+  /** Which client speaks to us: decides the few manners in which versions differ. */
+  client?: { entrypoint: string; version?: string };
+}

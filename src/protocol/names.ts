@@ -1,0 +1,58 @@
+/** Closed lists of names that are needed without building a schema. */
+
+export const PERMISSION_MODES = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'delegate', 'dontAsk'] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** The thirteen events of the first protocol come first; later ones follow. */
+export const HOOK_EVENTS = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'Notification',
+  'UserPromptSubmit',
+  'SessionStart',
+  'SessionEnd',
+  'Stop',
+  'SubagentStart',
+  'SubagentStop',
+  'PreCompact',
+  'PermissionRequest',
+  'Setup',
+  'PostToolBatch',
+  'PermissionDenied',
+  'PostCompact',
+  'UserPromptExpansion',
+  'TaskCreated',
+  'TaskCompleted',
+  'ConfigChange',
+  'InstructionsLoaded',
+  'CwdChanged',
+  'StopFailure',
+  'TeammateIdle',
+  'WorktreeCreate',
+  'WorktreeRemove',
+] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+export const EXIT_REASONS = ['clear', 'logout', 'prompt_input_exit', 'other', 'bypass_permissions_disabled'] as const;
+export type ExitReason = (typeof EXIT_REASONS)[number];
+
+/** Old and new names of the same tool; rules, filters and calls accept both. */
+export const TOOL_ALIASES: Readonly<Record<string, string>> = {
+  FileRead: 'Read',
+  FileWrite: 'Write',
+  FileEdit: 'Edit',
+  Agent: 'Task',
+  BashOutput: 'TaskOutput',
+  KillShell: 'TaskStop',
+  ListMcpResources: 'ListMcpResourcesTool',
+  ReadMcpResource: 'ReadMcpResourceTool',
+};
+
+export const canonicalToolName = (name: string): string => TOOL_ALIASES[name] ?? name;
+
+export const EFFORT_LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type EffortLevel = (typeof EFFORT_LEVELS)[number];
+
+export const SETTING_SOURCES = ['user', 'project', 'local'] as const;
+export type SettingSource = (typeof SETTING_SOURCES)[number];

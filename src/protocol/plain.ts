@@ -1,0 +1,38 @@
+/** The part of the protocol that needs no schema library. Whoever runs before the first frame imports values from here. */
+export {
+  AbortError,
+  ERROR_CODES,
+  HeddleError,
+  toHeddleError,
+  type ErrorCode,
+  type HeddleErrorFacts,
+} from './error.js';
+export {
+  canonicalToolName,
+  EFFORT_LEVELS,
+  EXIT_REASONS,
+  HOOK_EVENTS,
+  PERMISSION_MODES,
+  SETTING_SOURCES,
+  TOOL_ALIASES,
+  type EffortLevel,
+  type ExitReason,
+  type HookEvent,
+  type PermissionMode,
+  type SettingSource,
+} from './names.js';
+export { TOOL_SCHEMAS } from './tool-schemas.generated.js';
+export { parseArgv, toArgv, type ParsedArgv } from './argv.js';
+export {
+  FLAG_GROUPS,
+  FLAGS,
+  INPUT_FORMATS,
+  OUTPUT_FORMATS,
+  type CliOptions,
+  type FlagGroup,
+  type FlagKind,
+  type FlagRow,
+  type InputFormat,
+  type OutputFormat,
+} from './flags.js';
+export { isControlCancelRequest, isControlFrame, isControlRequest, isControlResponse, isKeepAlive } from './frame.js';

@@ -1,0 +1,225 @@
+/** The six places where Heddle touches the outside, and the only ones where tests put doubles. Types only. */
+import type { ContentBlock, ToolResultContent } from './content.js';
+import type { Frame } from './frame.js';
+import type { ModelEvent, ModelRequest } from './model-event.js';
+
+// ---- Channel ---------------------------------------------------------------------------------------------------
+
+/** Where a Channel delivers what it receives, in order. None of these functions may throw. */
+export interface FrameSink {
+  frame(frame: Frame): void;
+  /** Called once. The other side will send nothing more: `error` is absent after a clean end. */
+  end(error?: Error): void;
+  /** Called once, after `end`: the carrier is gone both ways, and nothing sent from here on arrives. */
+  closed?(reason?: Error): void;
+  /** What was received and not yet consumed. A carrier without a buffer of its own reports it as `buffered`. */
+  backlog?(): Backlog;
+}
+
+export interface Backlog {
+  /** Estimated bytes. */
+  readonly size: number;
+  belowLimit(limit: number): Promise<void>;
+}
+
+/** Moves frames and knows no message types. */
+export interface Channel {
+  /** Both ends live in one process and were type-checked together: what arrives need not be parsed. */
+  readonly trusted: boolean;
+  /** Nobody can come back once this carrier is closed (memory, stdio), so open questions are denied then. */
+  readonly final: boolean;
+  /** Bytes sent that the other side has not taken yet; the engine pauses before its next model call past a limit. */
+  readonly buffered: number;
+  /** Starts delivery. Called once; frames that arrive earlier are kept. */
+  receive(sink: FrameSink): void;
+  send(frame: Frame): void;
+  /** Resolves when `buffered` is at or below `limit`, or the channel is closed. */
+  drained(limit: number): Promise<void>;
+  /** Half-close: nothing more will be sent, answers may still arrive. */
+  end(): void;
+  close(reason?: Error): void;
+}
+
+// ---- ModelProvider ---------------------------------------------------------------------------------------------
+
+/** What is known of an answer before its first event. */
+export interface ModelResponseInfo {
+  requestId?: string;
+}
+
+export interface ModelProvider {
+  readonly name: string;
+  /** `none` when this provider needs no key; otherwise where the key came from, as `apiKeySource` reports it. */
+  readonly keySource: string;
+  /**
+   * One model call. Yields events in the batches in which they arrived, up to and including `message_stop`.
+   * Throws a HeddleError with a `model_*` code; honours the signal within a second; never retries.
+   */
+  stream(
+    request: ModelRequest,
+    options: { signal: AbortSignal; onResponse?: (info: ModelResponseInfo) => void },
+  ): AsyncIterable<readonly ModelEvent[]>;
+}
+
+// ---- Tool ------------------------------------------------------------------------------------------------------
+
+export interface ToolOutput {
+  /** What the model sees. */
+  content: ToolResultContent;
+  isError?: boolean;
+  /** What the consumer sees as `tool_use_result`. A string for errors. */
+  structured?: unknown;
+}
+
+/** One place a call touches. `path` is absolute, links not yet resolved. */
+export interface ToolAccess {
+  path: string;
+  access: 'read' | 'write';
+}
+
+export interface ToolContext {
+  readonly workspace: Workspace;
+  readonly clock: Clock;
+  /** Aborts when the call must stop; the tool then returns or throws within a second. */
+  readonly signal: AbortSignal;
+  readonly toolUseId: string;
+  /** Where relative paths start; Bash may move it for later calls. */
+  readonly cwd: string;
+  setCwd(path: string): void;
+  /** Folders that tools may use without asking, the working directory first. */
+  readonly roots: readonly string[];
+  /** The environment of child processes. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What has been read in this session, by content. */
+  readonly ledger: ReadLedger;
+  /** Says that a long call is alive. */
+  progress(note?: { elapsedSeconds: number }): void;
+  /** Keeps text that is too long to show; gives the path of the file that holds all of it. */
+  keep(name: string, text: string): Promise<string>;
+}
+
+/** Remembers which content of a file the model has seen. */
+export interface ReadLedger {
+  /** Records that the model knows the file in this state. */
+  note(path: string, content: Uint8Array): void;
+  /** `unread`, `current` when the content is the one last noted, or `changed` by someone else since. */
+  compare(path: string, content: Uint8Array): 'unread' | 'current' | 'changed';
+}
+
+export interface Tool<Input = Record<string, unknown>> {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the input, as the model sees it. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Checks unknown input. Throws an error whose message tells the model which field, why, and what is expected. */
+  parse(input: unknown): Input | Promise<Input>;
+  /** True when this very call changes nothing; such calls of one message run together. Must not guess. */
+  isReadOnly(input: Input, context: { cwd: string }): boolean;
+  /** True for tools that change files through the workspace (`acceptEdits` covers them). */
+  readonly edits?: boolean;
+  /** The paths this call touches, for permission. */
+  accesses?(input: Input, context: { cwd: string }): readonly ToolAccess[];
+  /** Checks that need the world (read before write, uniqueness), after permission. A text refuses the call. */
+  enforce?(input: Input, context: ToolContext): Promise<string | undefined>;
+  /** May throw: the message becomes an error result. */
+  run(input: Input, context: ToolContext): Promise<ToolOutput>;
+}
+
+// ---- SessionStore ----------------------------------------------------------------------------------------------
+
+export interface SessionKey {
+  sessionId: string;
+  /** The folder the session belongs to. Resume finds a session by id alone; the folder only decides where it is kept. */
+  cwd: string;
+}
+
+export interface SessionSummary extends SessionKey {
+  lastModified: number;
+}
+
+export interface LoadedSession {
+  key: SessionKey;
+  /** The lines as they are kept, without their newlines; a torn last line is not among them. */
+  lines: string[];
+}
+
+export interface SessionStore {
+  /**
+   * Adds lines (no newlines inside). Returns nothing when they are written, a promise when that takes a while.
+   * With `sync` they are on the disk before it returns or resolves.
+   */
+  append(key: SessionKey, lines: readonly string[], options?: { sync?: boolean }): void | Promise<void>;
+  load(sessionId: string): Promise<LoadedSession | undefined>;
+  /** Newest first. With `cwd`, only sessions of that folder. */
+  list(options?: { cwd?: string }): Promise<SessionSummary[]>;
+  delete(sessionId: string): Promise<void>;
+  /** The session is closed: whatever was held open for it is let go. A later append opens it again. */
+  release(sessionId: string): void;
+  /** Where people and hooks find the log, if it is a file. */
+  pathOf(key: SessionKey): string | undefined;
+}
+
+// ---- Workspace -------------------------------------------------------------------------------------------------
+
+export interface FileStat {
+  kind: 'file' | 'directory' | 'other';
+  size: number;
+  mtimeMs: number;
+  mode: number;
+}
+
+export interface ProcessSpec {
+  /** A program and its arguments; a shell line is `['bash', '-c', line]`. */
+  argv: readonly [string, ...string[]];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+  /** The whole process group is ended after this long: TERM, two seconds, KILL. */
+  timeoutMs?: number;
+  /** Output as it comes, both streams in order. Must return quickly. */
+  onOutput(chunk: Uint8Array, stream: 'stdout' | 'stderr'): void;
+}
+
+export interface ProcessExit {
+  code: number | null;
+  signal: string | null;
+  timedOut: boolean;
+  aborted: boolean;
+}
+
+/** Files and processes the tools act on. All paths are absolute. */
+export interface Workspace {
+  /** Throws an error with the `code` of the system (ENOENT, EISDIR, ...). Refuses files larger than `maxBytes`. */
+  readFile(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  /** Replaces the file whole or not at all; makes missing folders; keeps the mode of an existing file. */
+  writeFile(path: string, data: Uint8Array): Promise<void>;
+  /** Undefined when there is nothing. Follows links. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** The path with every link resolved; for what does not exist yet, that of its nearest existing parent plus the rest. */
+  realPath(path: string): Promise<string>;
+  /** Runs a process with its standard input closed, until it and its group have ended or been ended. */
+  run(spec: ProcessSpec): Promise<ProcessExit>;
+  /** The ripgrep program. Throws `ripgrep_missing`. */
+  ripgrep(): Promise<string>;
+}
+
+// ---- Clock -----------------------------------------------------------------------------------------------------
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds that never go back. */
+  monotonic(): number;
+  uuid(): string;
+  /** A random number in [0, 1): jitter only. */
+  random(): number;
+  /** Calls back once. The returned function cancels. A pending timer keeps the process alive unless it is `background`. */
+  after(ms: number, callback: () => void, options?: { background?: boolean }): () => void;
+}
+
+// ---- Diagnostics -----------------------------------------------------------------------------------------------
+
+/** Library code never prints; what only a developer wants to know goes here. */
+export type Logger = (level: 'debug' | 'info' | 'warn' | 'error', text: string, data?: Record<string, unknown>) => void;
+
+export type { ContentBlock };

@@ -1,0 +1,129 @@
+/** A settings file: what we know of it. Keys of others survive; whoever loads the file decides what to say about them. */
+import { z } from 'zod';
+import { type Infer, lazy } from './lazy.js';
+import { McpServerConfig } from './mcp.js';
+import { EFFORT_LEVELS } from './names.js';
+import { openName } from './open.js';
+import { PermissionBehavior, PermissionMode } from './permission.js';
+
+const strings = () => z.array(z.string()).optional();
+
+/** The object form of a rule, beside `Tool(specifier)`. */
+export const PermissionRuleObject = lazy(() =>
+  z.object({
+    tool: z.string().optional().describe('A name, or `*` for any.'),
+    path: z.string().optional(),
+    command: z.string().optional(),
+    behavior: PermissionBehavior().optional(),
+    reason: z.string().optional(),
+  }),
+);
+export type PermissionRuleObject = Infer<typeof PermissionRuleObject>;
+
+const ruleList = () => z.array(z.union([z.string(), PermissionRuleObject()])).optional();
+
+export const PermissionSettings = lazy(() =>
+  z.object({
+    allow: ruleList().describe('Calls that run unasked.'),
+    ask: ruleList().describe('Calls that are always asked about.'),
+    deny: ruleList().describe('Calls that never run.'),
+    defaultMode: PermissionMode().optional(),
+    additionalDirectories: strings(),
+    disableBypassPermissionsMode: z.literal('disable').optional(),
+  }),
+);
+export type PermissionSettings = Infer<typeof PermissionSettings>;
+
+export const SandboxSettings = lazy(() =>
+  z.object({
+    enabled: z.boolean().optional(),
+    failIfUnavailable: z.boolean().optional().describe('A sandbox that cannot start is an error.'),
+    autoAllowBashIfSandboxed: z.boolean().optional(),
+    allowUnsandboxedCommands: z.boolean().optional(),
+    excludedCommands: strings(),
+    enableWeakerNestedSandbox: z.boolean().optional(),
+    ignoreViolations: z.record(z.string(), z.array(z.string())).optional(),
+    network: z
+      .object({
+        allowedDomains: strings(),
+        deniedDomains: strings(),
+        allowManagedDomainsOnly: z.boolean().optional(),
+        allowUnixSockets: strings(),
+        allowAllUnixSockets: z.boolean().optional(),
+        allowLocalBinding: z.boolean().optional(),
+        httpProxyPort: z.number().optional(),
+        socksProxyPort: z.number().optional(),
+      })
+      .optional(),
+    filesystem: z
+      .object({ allowWrite: strings(), denyWrite: strings(), denyRead: strings(), allowRead: strings() })
+      .optional(),
+    ripgrep: z.object({ command: z.string(), args: strings() }).optional(),
+  }),
+);
+export type SandboxSettings = Infer<typeof SandboxSettings>;
+
+/** One hook of a settings file. */
+export const HookCommand = lazy(() =>
+  z.object({
+    type: openName('command', 'prompt', 'agent', 'http', 'mcp_tool'),
+    command: z.string().optional(),
+    prompt: z.string().optional(),
+    url: z.string().optional(),
+    timeout: z.number().optional().describe('Seconds.'),
+    if: z.string().optional().describe('A permission rule; the hook runs only for calls that match.'),
+    async: z.boolean().optional(),
+    asyncRewake: z.boolean().optional(),
+    statusMessage: z.string().optional(),
+    onFailure: openName('allow', 'deny', 'ask').optional(),
+  }),
+);
+export type HookCommand = Infer<typeof HookCommand>;
+
+export const HookMatcherSettings = lazy(() =>
+  z.object({ matcher: z.string().optional(), hooks: z.array(HookCommand()) }),
+);
+export type HookMatcherSettings = Infer<typeof HookMatcherSettings>;
+
+export const Settings = lazy(() =>
+  z.object({
+    $schema: z.string().optional(),
+    permissions: PermissionSettings().optional(),
+    hooks: z.record(z.string(), z.array(HookMatcherSettings())).optional().describe('Event to matchers.'),
+    disableAllHooks: z.boolean().optional(),
+    env: z.record(z.string(), z.string()).optional().describe('Added to the environment of the session.'),
+    apiKeyHelper: z.string().optional().describe('A command that prints the API key.'),
+    model: z.string().optional(),
+    availableModels: strings(),
+    effortLevel: z.enum(EFFORT_LEVELS).optional(),
+    alwaysThinkingEnabled: z.boolean().optional(),
+    outputStyle: z.string().optional(),
+    language: z.string().optional(),
+    agent: z.string().optional(),
+    sandbox: SandboxSettings().optional(),
+    mcpServers: z.record(z.string(), McpServerConfig()).optional(),
+    enableAllProjectMcpServers: z.boolean().optional(),
+    enabledMcpjsonServers: strings(),
+    disabledMcpjsonServers: strings(),
+    allowedMcpServers: z.array(z.unknown()).optional(),
+    deniedMcpServers: z.array(z.unknown()).optional(),
+    enabledPlugins: z.record(z.string(), z.unknown()).optional(),
+    extraKnownMarketplaces: z.record(z.string(), z.unknown()).optional(),
+    strictKnownMarketplaces: z.array(z.unknown()).optional(),
+    allowManagedHooksOnly: z.boolean().optional(),
+    allowManagedPermissionRulesOnly: z.boolean().optional(),
+    allowManagedMcpServersOnly: z.boolean().optional(),
+    autoCompactEnabled: z.boolean().optional(),
+    fileCheckpointingEnabled: z.boolean().optional(),
+    cleanupPeriodDays: z.number().optional().describe('Sessions older than this are removed.'),
+    plansDirectory: z.string().optional(),
+    respectGitignore: z.boolean().optional(),
+    includeCoAuthoredBy: z.boolean().optional(),
+    attribution: z.object({ commit: z.string().optional(), pr: z.string().optional() }).optional(),
+    statusLine: z.unknown().optional(),
+    companyAnnouncements: strings(),
+    skipWebFetchPreflight: z.boolean().optional(),
+    claudeMdExcludes: strings(),
+  }),
+);
+export type Settings = Infer<typeof Settings>;

@@ -1,0 +1,17 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The one place where the SDK looks at the process it lives in. */
+export interface Ambient {
+  cwd: string;
+  env: Record<string, string>;
+}
+
+export const readAmbient = (): Ambient => ({ cwd: process.cwd(), env: definedOf(process.env) });
+
+/** The folder of sessions and settings. */
+export const configDirOf = (env: Record<string, string>): string =>
+  env.HEDDLE_CONFIG_DIR || env.CLAUDE_CONFIG_DIR || env.CLAUDE || join(env.HOME || homedir(), '.claude');
+
+export const definedOf = (env: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));

@@ -1,0 +1,206 @@
+import type {
+  AccountInfo,
+  InitializeResult,
+  Message,
+  ModelInfo,
+  ParamsOf,
+  PermissionMode,
+  ResultMessage,
+  ResultOf,
+  SlashCommand,
+  UserMessage,
+} from '../protocol/index.js';
+import { AbortError, HeddleError, ERROR_CODES, type ErrorCode } from '../protocol/plain.js';
+import type { Peer, SentBy } from '../wire/index.js';
+
+/** The consumer's handle on one run: the messages, and ways to steer it. */
+export interface Query extends AsyncGenerator<Message, void> {
+  /** Ends the running turn. Its result follows. */
+  interrupt(): Promise<void>;
+  setPermissionMode(mode: PermissionMode): Promise<void>;
+  setModel(model?: string): Promise<void>;
+  setMaxThinkingTokens(tokens: number | null): Promise<void>;
+  /** Sends more user messages; resolves when all are sent. */
+  streamInput(stream: AsyncIterable<UserMessage>): Promise<void>;
+  initializationResult(): Promise<InitializeResult>;
+  supportedCommands(): Promise<SlashCommand[]>;
+  supportedModels(): Promise<ModelInfo[]>;
+  accountInfo(): Promise<AccountInfo>;
+  /** Ends everything that belongs to this run. */
+  close(): void;
+}
+
+export interface QueryParts {
+  prompt: string | AsyncIterable<UserMessage>;
+  /** Connects to an engine. Called once. */
+  connect(onMessage: (message: Message) => void): Promise<Peer<'host'>>;
+  initialize: ParamsOf<'initialize'>;
+  signal: AbortSignal | undefined;
+}
+
+const DONE: IteratorReturnResult<undefined> = { value: undefined, done: true };
+
+/** Only this is pulled; the engine runs on by itself. */
+export class QueryHandle implements Query {
+  readonly #peer: Promise<Peer<'host'>>;
+  readonly #initialized: Promise<InitializeResult>;
+  readonly #signal: AbortSignal | undefined;
+  /** Messages sent that have no result yet, and whether more may be sent. */
+  #unanswered = 0;
+  #inputOpen = true;
+  #closed = false;
+  #failure: Error | undefined;
+
+  constructor(parts: QueryParts) {
+    this.#signal = parts.signal;
+    this.#peer = parts.connect((message) => this.#take(message));
+    this.#initialized = this.#peer.then((peer) => peer.request('initialize', parts.initialize));
+    this.#initialized.catch(() => {});
+    parts.signal?.addEventListener('abort', this.#abort, { once: true });
+    if (parts.signal?.aborted) this.#abort();
+    this.#feed(parts.prompt).catch((thrown: unknown) => this.#fail(thrown));
+  }
+
+  async next(): Promise<IteratorResult<Message, void>> {
+    if (this.#closed) return this.#finish();
+    const peer = await this.#peer;
+    try {
+      const item = await peer.messages.next();
+      return item.done ? this.#finish() : item;
+    } catch (thrown) {
+      this.#failure ??= thrown as Error;
+      return this.#finish();
+    }
+  }
+
+  async return(): Promise<IteratorResult<Message, void>> {
+    this.close();
+    return DONE;
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<Message, void>> {
+    this.close();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#request('interrupt', {});
+  }
+
+  async setPermissionMode(mode: PermissionMode): Promise<void> {
+    await this.#request('set_permission_mode', { mode });
+  }
+
+  async setModel(model?: string): Promise<void> {
+    await this.#request('set_model', { ...(model !== undefined && { model }) });
+  }
+
+  async setMaxThinkingTokens(tokens: number | null): Promise<void> {
+    await this.#request('set_max_thinking_tokens', { max_thinking_tokens: tokens });
+  }
+
+  async streamInput(stream: AsyncIterable<UserMessage>): Promise<void> {
+    for await (const message of stream) await this.#sendUser(message);
+  }
+
+  initializationResult(): Promise<InitializeResult> {
+    return this.#initialized;
+  }
+
+  async supportedCommands(): Promise<SlashCommand[]> {
+    return (await this.#initialized).commands ?? [];
+  }
+
+  async supportedModels(): Promise<ModelInfo[]> {
+    return (await this.#initialized).models ?? [];
+  }
+
+  async accountInfo(): Promise<AccountInfo> {
+    return (await this.#initialized).account ?? {};
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#signal?.removeEventListener('abort', this.#abort);
+    this.#peer.then(
+      (peer) => {
+        void peer.messages.return();
+        peer.close();
+      },
+      () => {},
+    );
+  }
+
+  readonly #abort = (): void => {
+    this.#fail(new AbortError('The query was aborted by its caller.', this.#signal?.reason));
+  };
+
+  #fail(thrown: unknown): void {
+    this.#failure ??= thrown instanceof Error ? thrown : new Error(String(thrown));
+    this.close();
+  }
+
+  /** The error that ended the run is thrown once; after that the generator is simply done. */
+  #finish(): IteratorReturnResult<undefined> {
+    this.close();
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+    return DONE;
+  }
+
+  async #feed(prompt: string | AsyncIterable<UserMessage>): Promise<void> {
+    if (typeof prompt === 'string') await this.#sendUser(toUserMessage(prompt));
+    else await this.streamInput(prompt);
+    this.#inputOpen = false;
+    await this.#endWhenIdle();
+  }
+
+  async #sendUser(message: UserMessage): Promise<void> {
+    const peer = await this.#peer;
+    this.#unanswered += 1;
+    peer.send(message);
+  }
+
+  #take(message: Message): void {
+    if (message.type !== 'result') return;
+    this.#unanswered -= 1;
+    this.#failure ??= startFailure(message);
+    this.#endWhenIdle().catch((thrown: unknown) => this.#fail(thrown));
+  }
+
+  /** Input ends when nothing is left to answer: an earlier end would leave questions of the engine unanswered. */
+  async #endWhenIdle(): Promise<void> {
+    if (!this.#inputOpen && this.#unanswered <= 0) (await this.#peer).end();
+  }
+
+  async #request<S extends SentBy<'host'>>(subtype: S, params: ParamsOf<S>): Promise<ResultOf<S>> {
+    const peer = await this.#peer;
+    return peer.request(subtype, params);
+  }
+}
+
+export const toUserMessage = (text: string): UserMessage => ({
+  type: 'user',
+  session_id: '',
+  message: { role: 'user', content: [{ type: 'text', text }] },
+  parent_tool_use_id: null,
+});
+
+/** A session that could not be opened is the programmer's to know: it is thrown after its result was seen. */
+function startFailure(result: ResultMessage): HeddleError | undefined {
+  if (result.subtype === 'success' || !result.is_error || result.num_turns > 0) return undefined;
+  const code = result.error_code;
+  if (code === undefined || !Object.hasOwn(ERROR_CODES, code)) return undefined;
+  const [message = 'The session could not be opened.', hint] = result.errors;
+  return new HeddleError(code as ErrorCode, message, hint === undefined ? {} : { hint });
+}

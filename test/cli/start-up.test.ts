@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkStart, type Start } from '../../src/cli/checks.js';
+import { createDebugLog } from '../../src/cli/debug-log.js';
+import { readEnvironment } from '../../src/cli/environment.js';
+import { decideMode } from '../../src/cli/mode.js';
+import { wantsColour } from '../../src/cli/paint.js';
+import { readPrompt } from '../../src/cli/prompt.js';
+import { toSessionConfig } from '../../src/cli/session-config.js';
+import { type CliOptions, HeddleError, parseArgv } from '../../src/protocol/plain.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'heddle-start-up-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('decideMode', () => {
+  it.each<[CliOptions, boolean, boolean, string]>([
+    [{}, true, true, 'chat'],
+    [{ print: true }, true, true, 'print'],
+    [{ outputFormat: 'json' }, true, true, 'print'],
+    [{}, true, false, 'print'],
+    [{}, false, true, 'print'],
+    [{ inputFormat: 'stream-json', outputFormat: 'stream-json' }, false, false, 'serve'],
+    [{ inputFormat: 'stream-json', print: true }, true, true, 'serve'],
+  ])('%j, stdin a terminal: %s, stdout a terminal: %s', (cli, stdinIsTerminal, stdoutIsTerminal, mode) => {
+    expect(decideMode(cli, { stdinIsTerminal, stdoutIsTerminal })).toBe(mode);
+  });
+});
+
+describe('readEnvironment', () => {
+  it.each([
+    [{}, '/home/me/.claude'],
+    [{ CLAUDE: '/c' }, '/c'],
+    [{ CLAUDE: '/c', CLAUDE_CONFIG_DIR: '/b' }, '/b'],
+    [{ CLAUDE: '/c', CLAUDE_CONFIG_DIR: '/b', HEDDLE_CONFIG_DIR: '/a' }, '/a'],
+    [{ HEDDLE_CONFIG_DIR: '' }, '/home/me/.claude'],
+  ])('the folder of %j', (variables, configDir) => {
+    expect(readEnvironment(variables, '/home/me').configDir).toBe(configDir);
+  });
+
+  it('knows who started it, and what they want', () => {
+    expect(readEnvironment({}, '/h')).toMatchObject({
+      client: { entrypoint: 'cli' },
+      enableFileCheckpointing: false,
+      debug: false,
+      isSandbox: false,
+    });
+    expect(
+      readEnvironment(
+        {
+          CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
+          CLAUDE_AGENT_SDK_VERSION: '0.2.50',
+          CLAUDE_CODE_MAX_RETRIES: '3',
+          CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: 'true',
+          DEBUG: 'express,heddle:*',
+          IS_SANDBOX: '1',
+          GONE: undefined,
+        },
+        '/h',
+      ),
+    ).toMatchObject({
+      client: { entrypoint: 'sdk-ts', version: '0.2.50' },
+      maxRetries: 3,
+      enableFileCheckpointing: true,
+      debug: true,
+      isSandbox: true,
+    });
+    expect(readEnvironment({ DEBUG: '*', CLAUDE_CODE_MAX_RETRIES: 'many' }, '/h')).not.toHaveProperty('maxRetries');
+  });
+
+  it.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ NO_COLOR: '1' }, true, false],
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ FORCE_COLOR: '0' }, true, false],
+    [{ TERM: 'dumb' }, true, false],
+  ])('colours with %j on a terminal: %s', (env, isTerminal, colour) => {
+    expect(wantsColour(env, isTerminal)).toBe(colour);
+  });
+});
+
+describe('checkStart', () => {
+  const problemOf = (argv: string[], extra: Partial<Start> = {}): string | undefined => {
+    const { cli, config } = parseArgv(argv);
+    try {
+      checkStart({ mode: 'print', cli, config, cwd: folder, isRoot: false, isSandbox: false, ...extra });
+      return undefined;
+    } catch (error) {
+      expect((error as HeddleError).code).toBe('invalid_config');
+      return (error as HeddleError).message;
+    }
+  };
+
+  it.each([
+    [['-p', 'x', '--allowedTools=Read', '--session-id', '11111111-2222-3333-4444-555555555555']],
+    [['--settings', '{"permissions":{"allow":["Read"]},"apiKeyHelper":"echo k"}']],
+    [['--mcp-config', '{"mcpServers":{}}']],
+    [['--resume', 'x', '--fork-session', '--session-id', '11111111-2222-3333-4444-555555555555']],
+  ])('%j is fine', (argv) => {
+    expect(problemOf(argv)).toBeUndefined();
+  });
+
+  it.each([
+    [['--resume', 'a', '--session-id', '11111111-2222-3333-4444-555555555555'], /needs --fork-session/],
+    [['--resume'], /^Error: --resume requires a valid session ID or session title when used with --print/],
+    [['--restricted'], /^Error: --restricted is not supported yet; running without it would allow more/],
+    [['--managed-settings', '{}'], /^Error: --managed-settings is not supported yet/],
+    [['--settings', '[]'], /^Error: Settings file not found: /],
+    [['--settings', '{"sandbox":{"enabled":true}}'], /^Error: --settings has "sandbox", which is not supported yet/],
+    [['--settings', '{"permissions":{"deny":["Bash"]}}'], /^Error: --settings has "permissions.deny"/],
+    [['--settings', '{"hooks":{}}'], /^Error: --settings has "hooks"/],
+  ])('%j is refused', (argv, text) => {
+    expect(problemOf(argv)).toMatch(text);
+  });
+
+  it('reads files of JSON', () => {
+    writeFileSync(join(folder, 'good.json'), '{"model":"x"}');
+    writeFileSync(join(folder, 'bad.json'), '{"model":');
+    expect(problemOf(['--settings', 'good.json', '--mcp-config', 'good.json'])).toBeUndefined();
+    expect(problemOf(['--settings', 'bad.json'])).toMatch(/^Error: Invalid settings: .*bad\.json: /);
+    expect(problemOf(['--mcp-config', 'bad.json'])).toMatch(/^Error: Invalid MCP configuration:\n.*bad\.json: /);
+  });
+
+  it('root needs IS_SANDBOX to bypass permissions', () => {
+    const argv = ['--dangerously-skip-permissions'];
+    expect(problemOf(argv)).toBeUndefined();
+    expect(problemOf(argv, { isRoot: true })).toMatch(/^Error: bypassPermissions is refused for root/);
+    expect(problemOf(['--permission-mode=bypassPermissions'], { isRoot: true })).toMatch(/refused for root/);
+    expect(problemOf(argv, { isRoot: true, isSandbox: true })).toBeUndefined();
+  });
+});
+
+describe('toSessionConfig', () => {
+  const configOf = (argv: string[], env: Record<string, string> = {}, isRoot = false) =>
+    toSessionConfig({ parsed: parseArgv(argv), environment: readEnvironment(env, '/h'), cwd: folder, isRoot });
+
+  it('has the preset prompt unless told otherwise', () => {
+    expect(configOf([])).toMatchObject({
+      cwd: folder,
+      systemPrompt: { type: 'preset' },
+      client: { entrypoint: 'cli' },
+    });
+    expect(configOf(['--system-prompt', '']).systemPrompt).toBe('');
+  });
+
+  it('takes what flags and variables mean', () => {
+    expect(configOf(['--max-turns=0'])).not.toHaveProperty('maxTurns');
+    expect(configOf(['--bare']).settingSources).toEqual([]);
+    expect(configOf(['--permission-prompt-tool=stdio', '--permission-prompts=none'])).not.toHaveProperty(
+      'permissionPromptTool',
+    );
+    expect(configOf(['--settings', '{"apiKeyHelper":"echo k"}']).apiKeyHelper).toBe('echo k');
+    expect(configOf([], { CLAUDE_CODE_MAX_RETRIES: '2' }).maxRetries).toBe(2);
+  });
+
+  it('root may not switch to a mode it may not start in', () => {
+    const argv = ['--allow-dangerously-skip-permissions'];
+    expect(configOf(argv).allowDangerouslySkipPermissions).toBe(true);
+    expect(configOf(argv, {}, true)).not.toHaveProperty('allowDangerouslySkipPermissions');
+    expect(configOf(argv, { IS_SANDBOX: '1' }, true).allowDangerouslySkipPermissions).toBe(true);
+  });
+});
+
+describe('readPrompt', () => {
+  const never = () => expect.unreachable();
+
+  it.each([
+    [['say', 'hi'], undefined, 'say hi'],
+    [[], 'from stdin\n', 'from stdin'],
+    [['review'], 'a diff\n', 'review\n\na diff'],
+    [['review'], '  \n', 'review'],
+    [[], 'ü'.repeat(3), 'üüü'],
+  ])('%j with %j on stdin', async (words, text, prompt) => {
+    const input = text === undefined ? undefined : Readable.from(Buffer.from(text));
+    expect(await readPrompt({ words, input, onSilence: never })).toBe(prompt);
+  });
+
+  it('refuses to start without one', async () => {
+    const nothing = readPrompt({ words: [], input: Readable.from([]), onSilence: never });
+    await expect(nothing).rejects.toThrow(
+      'Error: Input must be provided either through stdin or as a prompt argument when using --print',
+    );
+    await expect(readPrompt({ words: [' '], input: undefined, onSilence: never })).rejects.toThrow(HeddleError);
+  });
+
+  it('B4: does not wait for ever on an open stdin that says nothing', async () => {
+    let silences = 0;
+    const prompt = await readPrompt({
+      words: ['go'],
+      input: new PassThrough(),
+      firstByteWithinMs: 1,
+      onSilence: () => {
+        silences += 1;
+      },
+    });
+    expect([prompt, silences]).toEqual(['go', 1]);
+  });
+});
+
+describe('createDebugLog', () => {
+  const collect = () => {
+    const lines: string[] = [];
+    return { lines, stderr: { write: (line: string) => lines.push(line) } };
+  };
+
+  it('writes nowhere, to stderr, or to a file, and can be narrowed to topics', () => {
+    const { lines, stderr } = collect();
+    expect(createDebugLog({ toStderr: false, stderr })).toBeUndefined();
+    const log = createDebugLog({ toStderr: true, topics: 'api, hooks', stderr });
+    log?.('info', 'an API call', { ms: 3 });
+    log?.('info', 'something else');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^\S+Z info an API call \{"ms":3\}\n$/);
+  });
+
+  it('says once that its file cannot be written', () => {
+    const { lines, stderr } = collect();
+    writeFileSync(join(folder, 'plain'), '');
+    const log = createDebugLog({ toStderr: false, file: join(folder, 'plain', 'log.txt'), stderr });
+    log?.('info', 'a');
+    log?.('info', 'b');
+    expect(lines).toEqual([expect.stringMatching(/^heddle: the debug file cannot be written: /)]);
+  });
+});

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import type { Attachment, Session } from '../../src/engine/index.js';
+import { createEngine, createMemoryStore } from '../../src/engine/index.js';
+import type { ScriptStep } from '../../src/engine/model/script-step.js';
+import { createScriptedModel, type ScriptedModel } from '../../src/engine/model/scripted.js';
+import type { Message, ResultMessage, SessionConfig, SessionStore, Tool, UserMessage } from '../../src/protocol/index.js';
+import { createFakeClock, type FakeClock } from '../../src/testing/fake-clock.js';
+
+/** A clock that stands still; its ids do not repeat, because logs of several runs meet in one file. */
+export const stillClock = (): FakeClock => Object.assign(createFakeClock(), { uuid: () => randomUUID() });
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is gone after the test. */
+export function scratch(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-test-')));
+  folders.push(folder);
+  return folder;
+}
+
+export const user = (text: string, extra: Partial<UserMessage> = {}): UserMessage => ({
+  type: 'user',
+  message: { role: 'user', content: text },
+  parent_tool_use_id: null,
+  ...extra,
+});
+
+export const PATH_ENV = { PATH: process.env.PATH ?? '', HOME: '/nowhere' };
+
+export interface Run {
+  session: Session;
+  model: ScriptedModel;
+  clock: FakeClock;
+  store: SessionStore;
+  cwd: string;
+  messages: Message[];
+  /** Sends a prompt and waits for its result. */
+  ask(text: string, extra?: Partial<UserMessage>): Promise<ResultMessage>;
+  /** Resolves with the next result from now on. */
+  nextResult(): Promise<ResultMessage>;
+  /** Resolves when a message that fits has been seen. */
+  seen(fits: (message: Message) => boolean): Promise<Message>;
+}
+
+export interface RunOptions {
+  config?: Partial<SessionConfig>;
+  ask?: Attachment['ask'];
+  store?: SessionStore;
+  clock?: FakeClock;
+  cwd?: string;
+  tools?: readonly Tool[];
+}
+
+/** A session on a scripted model, a memory store and a clock that stands still. */
+export async function start(script: readonly ScriptStep[], options: RunOptions = {}): Promise<Run> {
+  const clock = options.clock ?? stillClock();
+  const store = options.store ?? createMemoryStore({ now: () => clock.now() });
+  const model = createScriptedModel(script);
+  const cwd = options.cwd ?? scratch();
+  const engine = createEngine({ clock, store, provider: model, tools: options.tools ?? [] });
+  const session = await engine.open({ cwd, env: PATH_ENV, configDir: join(cwd, '.config'), ...options.config });
+  const messages: Message[] = [];
+  const waiting: { fits: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];
+  session.attach({
+    deliver(message) {
+      messages.push(message);
+      for (const wait of [...waiting]) {
+        if (!wait.fits(message)) continue;
+        waiting.splice(waiting.indexOf(wait), 1);
+        wait.resolve(message);
+      }
+    },
+    ...(options.ask && { ask: options.ask }),
+  });
+  const later = (fits: (message: Message) => boolean) =>
+    new Promise<Message>((resolve) => waiting.push({ fits, resolve }));
+  const nextResult = () => later((message) => message.type === 'result') as Promise<ResultMessage>;
+  return {
+    session,
+    model,
+    clock,
+    store,
+    cwd,
+    messages,
+    nextResult,
+    seen: (fits) => {
+      const found = messages.find(fits);
+      return found ? Promise.resolve(found) : later(fits);
+    },
+    ask(text, extra) {
+      const result = nextResult();
+      session.submit(user(text, extra));
+      return result;
+    },
+  };
+}
+
+/** One line per message: what a reader of the stream would tell another. */
+export function outline(messages: readonly Message[]): string[] {
+  return messages.map((message) => {
+    switch (message.type) {
+      case 'system':
+        return `system/${message.subtype}`;
+      case 'assistant':
+        return `assistant ${message.message.content.map(blockLine).join(' + ')}${message.aborted ? ' (aborted)' : ''}`;
+      case 'user':
+        return `user ${typeof message.message.content === 'string' ? message.message.content : message.message.content.map(blockLine).join(' + ')}`;
+      case 'result':
+        return `result ${message.subtype}${message.is_error ? ' (error)' : ''} turns=${message.num_turns}`;
+      case 'stream_event':
+        return `stream ${message.event.type}`;
+      default:
+        return message.type;
+    }
+  });
+}
+
+function blockLine(block: { type: string }): string {
+  const any = block as Record<string, unknown>;
+  if (block.type === 'text') return JSON.stringify(any.text);
+  if (block.type === 'tool_use') return `${String(any.name)}(${JSON.stringify(any.input)})`;
+  if (block.type === 'tool_result') return `${any.is_error ? 'error' : 'ok'} ${String(any.tool_use_id)}`;
+  return block.type;
+}
+
+/** The text of the result of a call. */
+export function resultText(messages: readonly Message[], toolUseId: string): string {
+  for (const message of messages) {
+    if (message.type !== 'user' || typeof message.message.content === 'string') continue;
+    for (const block of message.message.content) {
+      if (block.type === 'tool_result' && block.tool_use_id === toolUseId) {
+        return typeof block.content === 'string' ? block.content : JSON.stringify(block.content);
+      }
+    }
+  }
+  throw new Error(`there is no result for ${toolUseId}`);
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { generate, stale } from '../../scripts/generate.js';
+import * as protocol from '../../src/protocol/index.js';
+
+const root = join(import.meta.dirname, '../..');
+const files: Record<string, string> = generate(protocol);
+
+describe('generated files (H8)', () => {
+  it('are current; if not: npm run generate', () => {
+    expect(stale(root, files)).toEqual([]);
+  });
+
+  it('come out the same every time', () => {
+    expect(generate(protocol)).toEqual(files);
+  });
+
+  it('are called stale when one differs or is missing', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'heddle-generated-'));
+    try {
+      for (const [path, text] of Object.entries(files)) {
+        if (path === 'docs/protocol.md') continue;
+        mkdirSync(dirname(join(copy, path)), { recursive: true });
+        writeFileSync(join(copy, path), path === 'schema/control.json' ? `${text} ` : text);
+      }
+      expect(stale(copy, files)).toEqual(['schema/control.json', 'docs/protocol.md']);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+  });
+
+  it('hold every reference they make', () => {
+    for (const [path, text] of Object.entries(files).filter(([name]) => name.startsWith('schema/'))) {
+      const names = Object.keys((JSON.parse(text) as { $defs: object }).$defs);
+      const missing = [...text.matchAll(/"\$ref": "#\/\$defs\/([^"]+)"/g)].map(([, name]) => name ?? '');
+      expect(
+        missing.filter((name) => !names.includes(name)),
+        path,
+      ).toEqual([]);
+      expect(missing.length, path).toBeGreaterThan(0);
+    }
+  });
+
+  it('describe every message, request, hook, tool and setting in the reference', () => {
+    const page = files['docs/protocol.md'] ?? '';
+    const headings = new Set([...page.matchAll(/^### `(.+)`$/gm)].map(([, title]) => title));
+    const wanted = [
+      ...Object.keys(protocol.SYSTEM_MESSAGES),
+      ...Object.keys(protocol.REQUESTS),
+      ...Object.keys(protocol.HOOK_INPUTS),
+      ...Object.keys(protocol.TOOL_INPUTS),
+    ];
+    expect(wanted.filter((title) => !headings.has(title))).toEqual([]);
+    const settings = Object.keys(protocol.Settings().shape);
+    expect(settings.filter((key) => !page.includes(`\`${key}?\``))).toEqual([]);
+    expect(page).not.toMatch(/undefined|\[object/);
+  });
+});

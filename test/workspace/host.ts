@@ -1,0 +1,34 @@
+/** A host process for the tests of the reaper: runs Bash once and tells its reaper. `argv`: folder, command, mode. */
+import { systemClock } from '../../src/engine/clock.js';
+import { bashTool } from '../../src/engine/tools/bash.js';
+import { createReadLedger } from '../../src/engine/tools/ledger.js';
+import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
+import { reaperPid } from '../../src/engine/workspace/reaper.js';
+
+const [, , folder = '', command = ''] = process.argv;
+
+const running = bashTool.run(
+  { command },
+  {
+    workspace: createLocalWorkspace({ clock: systemClock }),
+    clock: systemClock,
+    signal: new AbortController().signal,
+    toolUseId: 'toolu_1',
+    cwd: folder,
+    setCwd: () => undefined,
+    roots: [folder],
+    env: { PATH: process.env.PATH ?? '', HOME: folder },
+    ledger: createReadLedger(),
+    progress: () => undefined,
+    keep: async () => '',
+  },
+);
+
+const told = setInterval(() => {
+  if (reaperPid() === undefined) return;
+  clearInterval(told);
+  process.stdout.write(`reaper ${reaperPid()}\n`);
+}, 5);
+
+const { content } = await running;
+process.stdout.write(`${String(content)}\n`);
