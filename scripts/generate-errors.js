@@ -97,7 +97,7 @@ export const ERROR_NOTES = {
   },
   request_failed: {
     when: 'The other side answered a control request with an error that has no code known here.',
-    help: 'Read the message: it holds the words of the other side. A `error_code` in `data` is its own code.',
+    help: 'Read the message: it holds the words of the other side. An `error_code` in `data` is its own code.',
   },
   ripgrep_missing: {
     when: 'Grep or Glob ran, and neither the package nor PATH has a ripgrep for this platform.',
@@ -116,8 +116,8 @@ export const ERROR_NOTES = {
     help: 'Check the id and the config folder (`HEDDLE_CONFIG_DIR`). A new conversation is never started in its place.',
   },
   session_locked: {
-    when: 'Another process has the session open for writing.',
-    help: 'Wait for it or end it, or resume with `forkSession`.',
+    when: 'Kept for stores that lock. The file store does not lock yet, so this version never throws it by itself.',
+    help: 'Wait for the other process, or end it. Do not write to one session from two processes.',
   },
   session_unreadable: {
     when: 'The log exists and cannot be read: no permission, no folder, or a format of a later version.',

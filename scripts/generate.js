@@ -64,6 +64,21 @@ function tidy(node) {
   );
 }
 
+/** An open union: its members, or something whose key is not the name of one. */
+function unionOf(defs, { key, members }, names) {
+  const ids = [...new Set(Object.values(members).map((member) => names.get(member())))];
+  const properties = { [key]: { type: 'string', not: { enum: Object.keys(members) } } };
+  const kinds = new Set(ids.map((id) => defs[id].properties?.type?.const));
+  const [kind] = kinds;
+  if (key !== 'type' && kinds.size === 1 && kind !== undefined) properties.type = { const: kind };
+  return {
+    anyOf: [
+      ...ids.map((id) => ({ $ref: REF + id })),
+      { type: 'object', properties, required: Object.keys(properties) },
+    ],
+  };
+}
+
 /** Name to JSON Schema, with references between them. */
 export function definitions(protocol) {
   const { registry, names, requests } = collect(protocol);
@@ -72,21 +87,18 @@ export function definitions(protocol) {
     unrepresentable: 'any',
     uri: (id) => REF + id,
     override: ({ zodSchema, jsonSchema }) => {
-      const union = protocol.openUnionOf(zodSchema);
-      if (union !== undefined) {
-        const refs = new Set(Object.values(union.members).map((member) => REF + names.get(member())));
-        const unknown = { type: 'object', properties: { [union.key]: { type: 'string' } }, required: [union.key] };
-        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-        jsonSchema.anyOf = [...[...refs].map(($ref) => ({ $ref })), unknown];
-      }
       const whole = protocol.wholeOf(zodSchema);
-      if (whole !== undefined) {
-        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-        jsonSchema.$ref = REF + names.get(whole());
-      }
+      if (whole === undefined) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      jsonSchema.$ref = REF + names.get(whole());
     },
   });
   const defs = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tidy(schema)]));
+  for (const [schema, id] of names) {
+    const union = protocol.openUnionOf(schema);
+    if (union !== undefined) defs[id] = unionOf(defs, union, names);
+  }
+  const subtypes = requests.map(({ subtype }) => subtype);
   defs.ControlRequest.properties.request = {
     anyOf: [
       ...requests.map(({ subtype, params }) => ({
@@ -95,7 +107,11 @@ export function definitions(protocol) {
           { $ref: REF + params },
         ],
       })),
-      { type: 'object', properties: { subtype: { type: 'string' } }, required: ['subtype'] },
+      {
+        type: 'object',
+        properties: { subtype: { type: 'string', not: { enum: subtypes } } },
+        required: ['subtype'],
+      },
     ],
   };
   return { defs, requests };
@@ -171,13 +187,23 @@ const toolModule = (schemas) =>
 export function generate(protocol) {
   const { defs, requests } = definitions(protocol);
   const nameOf = new Map(lazySchemas(protocol).map(([name, lazySchema]) => [lazySchema, name]));
-  const messages = ['Message', 'KeepAlive', 'UpdateEnvironmentVariables'];
+  const known = {
+    ...protocol.MESSAGES,
+    keep_alive: protocol.KeepAlive,
+    update_environment_variables: protocol.UpdateEnvironmentVariables,
+  };
+  const messages = Object.values(known).map((schema) => nameOf.get(schema));
+  const unknown = {
+    type: 'object',
+    properties: { type: { type: 'string', not: { enum: Object.keys(known) } } },
+    required: ['type'],
+  };
   const envelopes = ['ControlRequest', 'ControlResponse', 'ControlCancelRequest'];
   const tools = Object.entries(protocol.TOOL_INPUTS).map(([name, input]) => [name, nameOf.get(input)]);
   const anyOf = (names) => names.map((name) => ({ $ref: REF + name }));
 
   return {
-    'schema/messages.json': document('Heddle: messages', defs, messages, { anyOf: anyOf(messages) }),
+    'schema/messages.json': document('Heddle: messages', defs, messages, { anyOf: [...anyOf(messages), unknown] }),
     'schema/control.json': document(
       'Heddle: control requests and answers',
       defs,

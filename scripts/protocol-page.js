@@ -8,6 +8,7 @@ function typeText(schema) {
   if (schema.$ref !== undefined) return nameIn(schema.$ref);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.not !== undefined) return '...';
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map((one) => typeText(one)))].join(' | ');
   if (schema.oneOf !== undefined) return [...new Set(schema.oneOf.map((one) => typeText(one)))].join(' | ');
   if (schema.allOf !== undefined) return schema.allOf.map((one) => typeText(one)).join(' & ');

@@ -9,7 +9,7 @@ export type ReadLine = (prompt: string) => Promise<string | undefined>;
 export interface AskOptions extends Look {
   cwd: string;
   readLine: ReadLine;
-  write(text: string): void;
+  write: (text: string) => void;
 }
 
 export async function askPerson(question: CanUseToolParams, options: AskOptions): Promise<PermissionResult> {

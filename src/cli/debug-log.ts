@@ -31,7 +31,9 @@ function writerTo(file: string, stderr: DebugLogOptions['stderr']): (line: strin
       appendFileSync(file, line);
     } catch (error) {
       broken = true;
-      stderr.write(`heddle: the debug file cannot be written: ${error instanceof Error ? error.message : error}\n`);
+      stderr.write(
+        `heddle: the debug file cannot be written: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
     }
   };
 }

@@ -6,7 +6,7 @@ import { toVisible } from './visible.js';
 
 export interface DoctorParts extends Patient {
   colour: boolean;
-  write(text: string): void;
+  write: (text: string) => void;
 }
 
 /** The exit code: 1 when something that is needed is missing. */

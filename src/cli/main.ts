@@ -2,6 +2,8 @@
 import { VERSION } from './version.js';
 
 const argv = process.argv.slice(2);
+// A reader that has seen enough (`| head`) is no failure of ours; who must know listens too.
+process.stdout.on('error', () => {});
 
 if (argv[0] === '--version' || argv[0] === '-v') {
   process.stdout.write(`${VERSION} (Heddle)\n`);

@@ -1,11 +1,13 @@
 /** Colours and marks of the terminal view. */
 
+type Colour = (text: string) => string;
+
 export interface Paint {
-  dim(text: string): string;
-  bold(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
+  dim: Colour;
+  bold: Colour;
+  red: Colour;
+  green: Colour;
+  yellow: Colour;
 }
 
 export interface Look {
@@ -14,8 +16,11 @@ export interface Look {
   words?: boolean;
 }
 
-const plain = (text: string): string => text;
-const code = (open: number, close: number) => (text: string) => `\x1b[${open}m${text}\x1b[${close}m`;
+const plain: Colour = (text) => text;
+const code =
+  (open: number, close: number): Colour =>
+  (text) =>
+    `\x1b[${open}m${text}\x1b[${close}m`;
 
 const COLOURED: Paint = {
   dim: code(2, 22),

@@ -13,7 +13,7 @@ export interface PrintParts {
   prompt: string;
   printer: Printer;
   stderr: { write(text: string): unknown };
-  newId(): string;
+  newId: () => string;
 }
 
 /** The exit code: 0 after a good result, 1 after any other, 130 when it was interrupted. */
@@ -44,5 +44,6 @@ export async function runPrint({ engine, config, prompt, printer, stderr, newId 
   await printer.end({ quiet: false });
   await open.close();
   signals.stop();
-  return signals.exitCode ?? (printer.lastResult?.is_error === false ? 0 : 1);
+  if (signals.exitCode !== undefined) return signals.exitCode;
+  return printer.lastResult?.is_error === false && !printer.isBroken ? 0 : 1;
 }

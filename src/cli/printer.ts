@@ -15,7 +15,9 @@ export interface PrinterOptions {
 export interface Printer {
   readonly lastResult: ResultMessage | undefined;
   deliver(message: Message): void;
-  /** Called at most once, when nobody reads the output any more. */
+  /** Nobody reads the output any more. */
+  readonly isBroken: boolean;
+  /** Called at most once, when that happens. */
   onBroken(callback: () => void): void;
   /** Prints what is left. `quiet`: the error has been told already. */
   end(options: { quiet: boolean }): Promise<void>;
@@ -29,7 +31,11 @@ interface Format {
 export async function createPrinter(options: PrinterOptions): Promise<Printer> {
   const format = await chooseFormat(options);
   let lastResult: ResultMessage | undefined;
+  let isBroken = false;
   return {
+    get isBroken() {
+      return isBroken;
+    },
     get lastResult() {
       return lastResult;
     },
@@ -37,7 +43,12 @@ export async function createPrinter(options: PrinterOptions): Promise<Printer> {
       if (message.type === 'result') lastResult = message;
       format.take?.(message);
     },
-    onBroken: (callback) => void options.stdout.once('error', callback),
+    onBroken(callback) {
+      options.stdout.once('error', () => {
+        isBroken = true;
+        callback();
+      });
+    },
     end: async (how) => format.end?.(lastResult, how),
   };
 }

@@ -11,7 +11,7 @@ export interface PromptSource {
   input: Readable | undefined;
   firstByteWithinMs?: number;
   /** Told when nothing came and the words are used alone. */
-  onSilence(): void;
+  onSilence: () => void;
 }
 
 /** Throws `invalid_config` when there is no prompt. Text from `input` follows the words after a blank line. */
@@ -31,7 +31,7 @@ interface Reading {
   input: Readable;
   isOptional: boolean;
   firstByteWithinMs?: number;
-  onSilence(): void;
+  onSilence: () => void;
 }
 
 /** Programs often leave our stdin open without writing to it: with a prompt at hand, silence is not waited out. */

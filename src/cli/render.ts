@@ -44,11 +44,12 @@ export function createView(options: ViewOptions): View {
   /** A line of its own, whatever stands before it. */
   const line = (text: string): string => `${endLine()}${text}\n`;
 
-  /** Ends the open line, and parts words from calls by a blank one. */
-  const turnTo = (next: 'words' | 'calls'): string => {
-    const gap = part === undefined || part === next ? '' : '\n';
+  /** A blank line between words and calls. */
+  const gapBefore = (next: 'words' | 'calls'): string => {
+    if (part === next) return '';
+    const gap = part === undefined ? '' : `${endLine()}\n`;
     part = next;
-    return `${gap === '' && next === 'words' ? '' : endLine()}${gap}`;
+    return gap;
   };
 
   function render(message: Message): string {
@@ -73,16 +74,19 @@ export function createView(options: ViewOptions): View {
     if (event.type === 'content_block_start') streamed = false;
     if (event.type !== 'content_block_delta' || event.delta.type !== 'text_delta') return '';
     streamed = true;
-    return `${turnTo('words')}${toVisible(event.delta.text)}`;
+    return `${gapBefore('words')}${toVisible(event.delta.text)}`;
   }
 
   function renderAnswer(message: MessageOf<'assistant'>): string {
     let text = '';
     for (const block of message.message.content) {
       if (block.type !== 'text') continue;
-      if (streamed) text += endLine();
-      else if (block.text !== '')
-        text += line(message.error ? paint.red(toVisible(block.text)) : toVisible(block.text));
+      if (streamed) {
+        text += endLine();
+      } else if (block.text !== '') {
+        const words = toVisible(block.text);
+        text += gapBefore('words') + line(message.error ? paint.red(words) : words);
+      }
     }
     streamed = false;
     return text + renderCalls(message, '');
@@ -93,9 +97,8 @@ export function createView(options: ViewOptions): View {
     for (const block of message.message.content) {
       if (block.type !== 'tool_use' && block.type !== 'server_tool_use') continue;
       const call = describeCall(block.name, block.input, options.cwd);
-      text +=
-        turnTo('calls') +
-        line(`${indent}${paint.green(marks.call)} ${paint.bold(toVisibleLine(block.name))} ${call}`.trimEnd());
+      const words = `${paint.green(marks.call)} ${paint.bold(toVisibleLine(block.name))} ${call}`;
+      text += gapBefore('calls') + line(`${indent}${words.trimEnd()}`);
     }
     return text;
   }

@@ -14,8 +14,6 @@ export interface SessionConfigParts {
 export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionConfigParts): SessionConfig {
   const { config: flags, cli } = parsed;
   const config: SessionConfig = {
-    // Nobody who calls the program gives an empty prompt by saying nothing; SDKs that mean "none" say so.
-    systemPrompt: { type: 'preset', preset: 'heddle' },
     ...flags,
     cwd,
     env: environment.env,

@@ -5,9 +5,9 @@ type Signal = keyof typeof EXIT_CODES;
 
 export interface SignalPlan {
   /** The first SIGINT. Must not throw. */
-  onInterrupt(): void;
+  onInterrupt: () => void;
   /** The first SIGTERM or SIGHUP; the program ends when it settles, or after `closeWithinMs`. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
   closeWithinMs?: number;
 }
 

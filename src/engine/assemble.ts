@@ -1,4 +1,4 @@
-import type { ApiMessage, ContentBlock, DeltaUsage, ModelEvent, Usage } from '../protocol/index.js';
+import type { ApiMessage, ContentBlock, ModelEvent, Usage } from '../protocol/index.js';
 import { mergeMessageDelta } from './model/usage-sum.js';
 
 interface OpenBlock {
@@ -57,7 +57,7 @@ export function takeEvent(answer: Answer, event: ModelEvent): FinishedBlock | un
     }
     case 'message_delta':
       answer.stopReason = event.delta.stop_reason ?? answer.stopReason;
-      if (answer.usage) answer.usage = mergeMessageDelta(answer.usage, event.usage as DeltaUsage);
+      if (answer.usage) answer.usage = mergeMessageDelta(answer.usage, event.usage);
       return undefined;
     case 'message_stop':
       answer.stopped = true;
@@ -96,5 +96,6 @@ function parseObject(json: string): Record<string, unknown> | undefined {
 }
 
 function addCitation(open: OpenBlock, citation: unknown): void {
-  if (open.block.type === 'text') open.block = { ...open.block, citations: [...(open.block.citations ?? []), citation] };
+  if (open.block.type === 'text')
+    open.block = { ...open.block, citations: [...(open.block.citations ?? []), citation] };
 }

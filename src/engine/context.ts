@@ -19,7 +19,7 @@ export function toContext(entries: readonly Entry[]): MessageParam[] {
 
 /** Blocks of one answer, and of answers that continue one another, are one message; the log keeps them apart. */
 function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
-  const blocks = entry.message.content as ContentBlock[];
+  const blocks = entry.message.content;
   const last = messages.at(-1);
   if (last?.role === 'assistant') (last.content as ContentBlock[]).push(...blocks);
   else messages.push({ role: 'assistant', content: [...blocks] });

@@ -63,10 +63,11 @@ export function createEngine(parts: EngineParts): Engine {
     const state = await startState(config, { catalog, workspace, entries });
     refuseUnpricedBudget(config, state, catalog);
     const childEnv = childEnvironment(config);
-    const provider = parts.provider ?? (await chooseProvider(state.model.model, { config, clock, logger, workspace, childEnv }));
+    const provider =
+      parts.provider ?? (await chooseProvider(state.model.model, { config, clock, logger, workspace, childEnv }));
     const log = new Log({ key, store, entries });
     const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface: prefaceOf(entries, catalog) });
-    const spending = new Spending({ catalog, betas: config.betas ?? [] });
+    const spending = new Spending(catalog);
     spending.restore(entries);
     return new Session({
       config,
@@ -101,7 +102,8 @@ async function findSession(
   }
   const fresh = { key: { sessionId: config.sessionId ?? options.clock.uuid(), cwd: config.cwd }, entries: [] };
   if (store === undefined) {
-    if (config.resume) throw new HeddleError('session_not_found', `No conversation found with session ID: ${config.resume}`);
+    if (config.resume)
+      throw new HeddleError('session_not_found', `No conversation found with session ID: ${config.resume}`);
     return fresh;
   }
   if (config.resume) return loadSession(store, config.resume);

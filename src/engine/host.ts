@@ -29,6 +29,8 @@ export interface HostOptions {
   pid?: number;
 }
 
+const KEEP_ALIVE_MS = 1_000;
+
 /**
  * The engine's end of a Peer: control requests become methods of a Session, its messages go to the Peer. Resolves with
  * an exit code when input has ended and all of it is answered, or the channel is gone; rejects when input is no protocol.
@@ -45,7 +47,12 @@ export async function serveHost(options: HostOptions): Promise<number> {
     onInvalid: (frame, error) => host.refuse(frame, error),
   });
   host.serve(peer);
-  const reason = await Promise.race([peer.inputEnded.then(() => host.drain()), peer.closed]);
+  const answered = peer.inputEnded.then(() => {
+    // A host that died and one that merely has no more to say look alike until we write to it.
+    if (!channel.trusted) peer.keepAlive(KEEP_ALIVE_MS);
+    return host.drain();
+  });
+  const reason = await Promise.race([answered, peer.closed]);
   await host.close();
   peer.close();
   if (reason instanceof HeddleError && reason.code !== 'channel_closed') throw reason;
@@ -227,4 +234,3 @@ const modelInfos = ({ catalog }: Engine): ModelInfo[] =>
     displayName: value === 'default' ? 'Default (recommended)' : `${value[0]?.toUpperCase()}${value.slice(1)}`,
     description: resolvedModel,
   }));
-

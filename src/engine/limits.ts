@@ -39,7 +39,8 @@ export function fitBudget(scope: SessionScope, body: MessagesBody): MessagesBody
   const perToken = pricePerToken(scope.catalog, body.model);
   if (perToken === undefined) return body;
   const inputTokens = Math.ceil(JSON.stringify(body.messages).length / BYTES_PER_TOKEN);
-  const affordable = perToken.output === 0 ? Infinity : Math.floor((left - inputTokens * perToken.input) / perToken.output);
+  const affordable =
+    perToken.output === 0 ? Infinity : Math.floor((left - inputTokens * perToken.input) / perToken.output);
   if (affordable < LEAST_ANSWER_TOKENS) return overBudget(maxBudgetUsd);
   return affordable >= body.max_tokens ? body : { ...body, max_tokens: affordable };
 }

@@ -46,7 +46,8 @@ export function nextAction(entries: readonly Entry[]): Action {
   if (stopReason === 'pause_turn') return { do: 'call-model' };
   const empty = !turn.some((entry) => entry.type === 'assistant' && entry.message.id === messageId);
   const stops = (reason: string) => turn.filter((entry) => isStep(entry) && entry.stopReason === reason).length;
-  if (stopReason === 'max_tokens' && stops('max_tokens') <= MAX_CONTINUATIONS) return { do: 'nudge', why: 'max_tokens' };
+  if (stopReason === 'max_tokens' && stops('max_tokens') <= MAX_CONTINUATIONS)
+    return { do: 'nudge', why: 'max_tokens' };
   if (empty && stopReason !== 'refusal' && !wasNudged(turn)) return { do: 'nudge', why: 'empty' };
   return { do: 'finish', stopReason, empty };
 }
@@ -78,7 +79,7 @@ export function openCalls(entries: readonly Entry[]): OpenCall[] {
     if (entry.type !== 'assistant' || aborted.has(entry.message.id)) continue;
     for (const block of entry.message.content) {
       if (block.type !== 'tool_use' || answered.has(block.id)) continue;
-      open.push(toOpenCall(block as ToolUseBlock, entry, lives.get(block.id) ?? []));
+      open.push(toOpenCall(block, entry, lives.get(block.id) ?? []));
     }
   }
   return open;

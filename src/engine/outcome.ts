@@ -18,7 +18,12 @@ export interface ResultCounters {
 }
 
 /** The last Message of a turn. */
-export function toResult(scope: SessionScope, tally: TurnTally, ending: Ending, counters: ResultCounters): ResultMessage {
+export function toResult(
+  scope: SessionScope,
+  tally: TurnTally,
+  ending: Ending,
+  counters: ResultCounters,
+): ResultMessage {
   const { clock, spending, manners } = scope;
   const interrupted = ending.kind === 'interrupted' ? 1 : 0;
   const common = {

@@ -42,7 +42,13 @@ export class Recorder {
   #lost = false;
 
   /** The preface is written before the first entry: a session in which nothing happens leaves no file. */
-  constructor(parts: { log: Log; outbox: Outbox; clock: Clock; logger: Logger; preface: readonly LifeFields<LifeEntry>[] }) {
+  constructor(parts: {
+    log: Log;
+    outbox: Outbox;
+    clock: Clock;
+    logger: Logger;
+    preface: readonly LifeFields<LifeEntry>[];
+  }) {
     this.log = parts.log;
     this.outbox = parts.outbox;
     this.#clock = parts.clock;
@@ -83,7 +89,7 @@ export class Recorder {
   /** Records a fact about the session that is no Message. Await it before a side effect that must not happen twice. */
   life(fields: LifeFields<LifeEntry>, options: { sync?: boolean } = {}): void | Promise<void> {
     const timestamp = new Date(this.#clock.now()).toISOString();
-    return this.#append({ type: 'heddle', sessionId: this.log.key.sessionId, timestamp, ...fields } as LifeEntry, options.sync);
+    return this.#append({ type: 'heddle', sessionId: this.log.key.sessionId, timestamp, ...fields }, options.sync);
   }
 
   /** Shows a Message that is not kept. */

@@ -61,7 +61,11 @@ function markCache(messages: MessageParam[]): MessageParam[] {
 function withThinking(body: MessagesBody, { config }: SessionScope, tally: TurnTally): MessagesBody {
   const chosen = tally.maxThinkingTokens;
   if (chosen === undefined && config.thinking?.type === 'adaptive') return { ...body, thinking: { type: 'adaptive' } };
-  const wanted = Math.min(chosen ?? configuredThinking(config.thinking) ?? 0, MOST_THINKING_TOKENS, body.max_tokens - 1);
+  const wanted = Math.min(
+    chosen ?? configuredThinking(config.thinking) ?? 0,
+    MOST_THINKING_TOKENS,
+    body.max_tokens - 1,
+  );
   return wanted < LEAST_THINKING_TOKENS ? body : { ...body, thinking: { type: 'enabled', budget_tokens: wanted } };
 }
 

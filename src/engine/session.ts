@@ -1,7 +1,6 @@
 import type {
   Clock,
   Logger,
-  Message,
   ModelProvider,
   PermissionMode,
   PermissionUpdate,
@@ -43,9 +42,9 @@ export interface SessionParts {
   spending: Spending;
   manners: Manners;
   childEnv: Readonly<Record<string, string>>;
-  keep(name: string, text: string): Promise<string>;
+  keep: (name: string, text: string) => Promise<string>;
   /** Called once, when the session is closed. */
-  release(): void;
+  release: () => void;
 }
 
 /** One watcher, and whether it can be asked. */
@@ -264,7 +263,8 @@ export class Session implements SessionScope {
     const { entries } = this.recorder.log;
     const calls = openCalls(entries);
     if (calls.length > 0) settleCalls(this, calls, this.#startTally());
-    if (nextAction(entries).do !== 'idle') void this.recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
+    if (nextAction(entries).do !== 'idle')
+      void this.recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
   }
 
   async #recordSurroundings(): Promise<void> {
@@ -310,7 +310,7 @@ export class Session implements SessionScope {
 
   #tellState(state: 'running' | 'idle'): void {
     if (this.config.env.CLAUDE_CODE_SDK_READS_SESSION_STATE !== '1') return;
-    this.recorder.emit({ ...this.#system('session_state_changed'), state, sdk_host_only: true } as Message);
+    this.recorder.emit({ ...this.#system('session_state_changed'), state, sdk_host_only: true });
   }
 
   #system<S extends string>(subtype: S) {

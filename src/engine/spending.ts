@@ -9,19 +9,19 @@ export interface Charge {
   usage: Usage;
   /** Whole millionths of a cent, so that sums agree in any order; undefined where the model has no price. */
   microCents: number | undefined;
+  /** What the call was made with; the long-context one raises the window. */
+  betas?: readonly string[];
 }
 
 /** What a session has used since it began, counted once per answer (G6). */
 export class Spending {
   readonly #catalog: Catalog;
-  readonly #betas: readonly string[];
   readonly #counted = new Set<string>();
   readonly #models = new Map<string, ModelUsage>();
   readonly #microCents = new Map<string, number>();
 
-  constructor(options: { catalog: Catalog; betas: readonly string[] }) {
-    this.#catalog = options.catalog;
-    this.#betas = options.betas;
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
   }
 
   get totalUsd(): number {
@@ -47,6 +47,7 @@ export class Spending {
     const microCents = (this.#microCents.get(charge.model) ?? 0) + (charge.microCents ?? 0);
     sum.costUSD = toUsd(microCents);
     if (charge.microCents === undefined) sum.costBasis = 'unknown';
+    sum.contextWindow = this.#catalog.contextWindow(charge.model, charge.betas);
     this.#microCents.set(charge.model, microCents);
     this.#models.set(charge.model, sum);
   }
@@ -68,7 +69,7 @@ export class Spending {
       cacheCreationInputTokens: 0,
       webSearchRequests: 0,
       costUSD: 0,
-      contextWindow: this.#catalog.contextWindow(model, this.#betas),
+      contextWindow: this.#catalog.contextWindow(model),
       maxOutputTokens: this.#catalog.maxOutputTokens(model),
       costBasis: 'list',
     };

@@ -33,7 +33,13 @@ export async function step(scope: SessionScope, tally: TurnTally, signal: AbortS
     abandon(scope, tally, call);
     if (call.error.code === 'model_overloaded') overloads += 1;
     const fallback = fallbackFor(scope, tally);
-    const decision = decideRetry(call.error, { attempt, maxRetries, overloads, random: scope.clock.random(), hasFallback: fallback !== undefined });
+    const decision = decideRetry(call.error, {
+      attempt,
+      maxRetries,
+      overloads,
+      random: scope.clock.random(),
+      hasFallback: fallback !== undefined,
+    });
     if (decision.do === 'fail') return { kind: 'failed', error: call.error };
     if (decision.do === 'fallback' && fallback !== undefined) {
       switchModel(scope, tally, { to: fallback, trigger: decision.trigger });
@@ -71,7 +77,8 @@ async function attemptCall(
       },
     });
     for await (const batch of batches) for (const event of batch) take(scope, tally, attempt, event);
-    if (!attempt.answer.stopped) throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
+    if (!attempt.answer.stopped)
+      throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
     tally.apiMs += scope.clock.monotonic() - startedAt;
     recordStep(scope, tally, attempt, scope.clock.monotonic() - startedAt);
   } catch (thrown) {
@@ -182,7 +189,7 @@ function charge(
   if (message === undefined || usage === undefined) return undefined;
   const { model } = request.body;
   const microCents = scope.catalog.microCentsOf(model, usage);
-  scope.spending.add({ messageId: message.id, model, usage, microCents });
+  scope.spending.add({ messageId: message.id, model, usage, microCents, betas: request.betas });
   tally.usage = addUsage(tally.usage, usage);
   return { model, usage, microCents };
 }

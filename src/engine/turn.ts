@@ -67,13 +67,16 @@ function finish(action: Extract<Action, { do: 'finish' }>, tally: TurnTally): En
     const errors = ['The conversation no longer fits into the context window of the model.'];
     return { kind: 'failed', errors, code: 'model_prompt_too_long', terminalReason: 'prompt_too_long' };
   }
-  if (action.empty) return { kind: 'failed', errors: ['The model gave an empty answer twice.'], terminalReason: 'empty' };
+  if (action.empty)
+    return { kind: 'failed', errors: ['The model gave an empty answer twice.'], terminalReason: 'empty' };
   return { kind: 'done', text: tally.lastText };
 }
 
 /** A failed model call ends the turn with an explanation that stands where the answer would. */
 function explainFailure(scope: SessionScope, tally: TurnTally, error: HeddleError): Ending {
-  const { text, assistantError, apiErrorStatus, terminalReason } = explainModelError(error, { model: tally.model.model });
+  const { text, assistantError, apiErrorStatus, terminalReason } = explainModelError(error, {
+    model: tally.model.model,
+  });
   const zero = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
   scope.recorder.assistant({
     message: {

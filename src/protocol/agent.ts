@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
 import { McpServerConfig } from './mcp.js';
 import { EFFORT_LEVELS } from './names.js';
-import { openName } from './open.js';
+import { openName } from './open-union.js';
 import { PermissionMode } from './permission.js';
 
 export const AgentDefinition = lazy(() =>

@@ -1,7 +1,7 @@
 /** Content blocks of the model API, as they appear in messages, logs and requests. */
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
-import { jsonObject, type Lazy, type MemberOf, openUnion } from './open.js';
+import { jsonObject, type Lazy, type MemberOf, openUnion } from './open-union.js';
 
 export const CacheControl = lazy(() =>
   z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }),

@@ -1,7 +1,7 @@
 /** What hooks answer. An empty object means: go on. */
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
-import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open.js';
+import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 import { PermissionUpdate } from './permission.js';
 
 const event = <E extends string>(name: E) => ({ hookEventName: z.literal(name) });

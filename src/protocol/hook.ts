@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
 import { EXIT_REASONS } from './names.js';
-import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open.js';
+import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 import { PermissionUpdate } from './permission.js';
 
 const base = <E extends string>(event: E) => ({

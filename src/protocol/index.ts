@@ -233,7 +233,7 @@ export { checkFrame, checkMessage, checkParams, checkResult, checkValue, schemaO
 export { firstProblem, type Problem, problemsOf, showPath } from './problem.js';
 export type { ControlFrame, Frame, UnknownFrame } from './frame.js';
 export { builtSchemas, lazy, type Infer } from './lazy.js';
-export { openUnionOf, wholeOf } from './open.js';
+export { openUnionOf, wholeOf } from './open-union.js';
 export type { SessionConfig, SystemPromptConfig, ThinkingConfig } from './config.js';
 export type {
   Backlog,

@@ -1,7 +1,7 @@
 /** MCP servers: how they are configured, how they fare, and the JSON-RPC messages that pass through us. */
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
-import { jsonObject, openName } from './open.js';
+import { jsonObject, openName } from './open-union.js';
 
 const timeout = () => z.number().optional().describe('Milliseconds one call may take without progress.');
 

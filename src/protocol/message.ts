@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { UserContentBlock } from './content.js';
 import { type Infer, lazy } from './lazy.js';
 import { ApiMessage, ModelEvent } from './model-event.js';
-import { type Lazy, type MemberOf, openName, openUnion, outlineOf } from './open.js';
+import { type Lazy, type MemberOf, openName, openUnion, outlineOf } from './open-union.js';
 import { ResultMessage } from './result-message.js';
 import { SystemMessage } from './system-message.js';
 

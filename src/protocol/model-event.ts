@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CacheControl, ContentBlock, MessageParam, TextBlock } from './content.js';
 import { type Infer, lazy } from './lazy.js';
-import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open.js';
+import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 import { DeltaUsage, Usage } from './usage.js';
 
 export const StopReason = lazy(() =>
@@ -114,7 +114,7 @@ export const ServerToolParam = lazy(() => z.looseObject({ type: z.string(), name
 export type ServerToolParam = Infer<typeof ServerToolParam>;
 
 export const ThinkingParam = lazy(() =>
-  z.union([
+  z.discriminatedUnion('type', [
     z.object({ type: z.literal('enabled'), budget_tokens: z.number() }),
     z.object({ type: z.literal('adaptive'), display: z.string().optional() }),
     z.object({ type: z.literal('disabled') }),
@@ -123,7 +123,7 @@ export const ThinkingParam = lazy(() =>
 export type ThinkingParam = Infer<typeof ThinkingParam>;
 
 export const ToolChoice = lazy(() =>
-  z.union([
+  z.discriminatedUnion('type', [
     z.object({ type: z.enum(['auto', 'any']), disable_parallel_tool_use: z.boolean().optional() }),
     z.object({ type: z.literal('tool'), name: z.string(), disable_parallel_tool_use: z.boolean().optional() }),
     z.object({ type: z.literal('none') }),

@@ -49,7 +49,8 @@ export const TOOL_ALIASES: Readonly<Record<string, string>> = {
   ReadMcpResource: 'ReadMcpResourceTool',
 };
 
-export const canonicalToolName = (name: string): string => TOOL_ALIASES[name] ?? name;
+export const canonicalToolName = (name: string): string =>
+  Object.hasOwn(TOOL_ALIASES, name) ? (TOOL_ALIASES[name] ?? name) : name;
 
 export const EFFORT_LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type EffortLevel = (typeof EFFORT_LEVELS)[number];

@@ -4,7 +4,7 @@ import { firstProblem } from './problem.js';
 import { HeddleError } from './error.js';
 import { type Infer, lazy } from './lazy.js';
 import { PERMISSION_MODES } from './names.js';
-import { jsonObject } from './open.js';
+import { jsonObject } from './open-union.js';
 
 export const PermissionMode = lazy(() => z.enum(PERMISSION_MODES));
 export type PermissionMode = Infer<typeof PermissionMode>;

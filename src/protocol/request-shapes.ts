@@ -4,7 +4,7 @@ import { AccountInfo, AgentDefinition, AgentInfo, ModelInfo, SlashCommand } from
 import { HookInput, HookMatcherConfig } from './hook.js';
 import { type Infer, lazy } from './lazy.js';
 import { McpServerManifest } from './mcp.js';
-import { jsonObject, openName } from './open.js';
+import { jsonObject, openName } from './open-union.js';
 import { PermissionUpdate } from './permission.js';
 
 export const NoParams = lazy(() => z.object({}));

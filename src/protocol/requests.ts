@@ -5,7 +5,7 @@ import { HookOutput } from './hook-output.js';
 import { type Infer, lazy } from './lazy.js';
 import { JsonRpcMessage, McpServerConfig, McpServerStatus, McpSetServersResult } from './mcp.js';
 import { PERMISSION_MODES } from './names.js';
-import { jsonObject, openName } from './open.js';
+import { jsonObject, openName } from './open-union.js';
 import { PermissionAlias, PermissionMode, PermissionResult } from './permission.js';
 import {
   AnyObject,

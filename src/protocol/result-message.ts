@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
 import { StopReason } from './model-event.js';
-import { type Lazy, type MemberOf, openName, openUnion } from './open.js';
+import { type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 import { PermissionDenial } from './permission.js';
 import { ModelUsage, ResultUsage } from './usage.js';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SlashCommand } from './agent.js';
 import { type Infer, lazy } from './lazy.js';
 import { McpConnectionState } from './mcp.js';
-import { type Lazy, type MemberOf, openName, openUnion } from './open.js';
+import { type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 import { PermissionMode } from './permission.js';
 
 const system = <S extends string>(subtype: S) => ({

@@ -1,7 +1,7 @@
 /** What was used and what it cost. */
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
-import { openName } from './open.js';
+import { openName } from './open-union.js';
 
 const count = () => z.number();
 const maybeCount = () => z.number().nullable().optional();

@@ -108,7 +108,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && !KNOWN.has(name)) {
       throw new HeddleError('not_supported', `The option ${name} is not supported in this version.`, {
-        hint: `Leave it out. Supported: ${[...KNOWN].sort().join(', ')}.`,
+        hint: `Leave it out. Supported: ${[...KNOWN].toSorted().join(', ')}.`,
       });
     }
   }

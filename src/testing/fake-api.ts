@@ -9,7 +9,7 @@ import {
   type ScriptAnswer,
   type ScriptStep,
   stepEvents,
-} from '../engine/model/script-step.js';
+} from '../engine/index.js';
 
 /**
  * `badjson` an event that is not JSON · `truncate` the socket dies inside an event · `no_stop` a clean end without

@@ -61,7 +61,7 @@ export function createFakeClock(start = Date.UTC(2025, 0, 1), options: FakeClock
       elapsed = target;
     },
     get pending() {
-      return [...timers].map((timer) => timer.due - elapsed).sort((a, b) => a - b);
+      return [...timers].map((timer) => timer.due - elapsed).toSorted((a, b) => a - b);
     },
     armed(count = 1) {
       if (timers.size >= count) return Promise.resolve();

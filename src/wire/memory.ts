@@ -29,7 +29,7 @@ class Link {
     if (this.closed) return;
     this.closed = true;
     this.reason = reason;
-    for (const done of [...this.#waits]) done();
+    for (const done of this.#waits) done();
   }
 
   untilClosedOr(event: Promise<void>): Promise<void> {

@@ -9,9 +9,9 @@ export interface LineDecoderOptions {
   /** The longest line accepted, in bytes without its LF. */
   maxLineBytes?: number;
   /** One line without its LF; empty and blank lines are left out. Must not throw. */
-  onLine(line: string): void;
+  onLine: (line: string) => void;
   /** Called at most once; the decoder ignores everything after it. */
-  onError(error: HeddleError): void;
+  onError: (error: HeddleError) => void;
 }
 
 export interface LineDecoder {
@@ -50,8 +50,8 @@ export function createLineDecoder(options: LineDecoderOptions): LineDecoder {
     pendingBytes += part.length;
   }
 
-  function deliver(bytes: Buffer, start: number, end: number): void {
-    const line = bytes.toString('utf8', start, end);
+  function deliver(bytes: Buffer, from: number, to: number): void {
+    const line = bytes.toString('utf8', from, to);
     if (line.length === 0 || isBlank(line)) return;
     onLine(line);
   }
@@ -67,16 +67,17 @@ export function createLineDecoder(options: LineDecoderOptions): LineDecoder {
     if (stopped) return;
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
-    for (let end = bytes.indexOf(LF); end !== -1 && !stopped; end = bytes.indexOf(LF, start)) {
+    for (let lf = bytes.indexOf(LF); lf !== -1; lf = bytes.indexOf(LF, start)) {
       if (pendingBytes > 0) {
-        keep(bytes.subarray(start, end));
+        keep(bytes.subarray(start, lf));
         if (!stopped) deliverPending();
-      } else if (fitsWith(end - start)) {
-        deliver(bytes, start, end);
+      } else if (fitsWith(lf - start)) {
+        deliver(bytes, start, lf);
       }
-      start = end + 1;
+      if (stopped) return;
+      start = lf + 1;
     }
-    if (!stopped) keep(bytes.subarray(start));
+    keep(bytes.subarray(start));
   }
 
   function end(): void {

@@ -43,9 +43,9 @@ export interface PeerOptions<S extends Side> {
   clock: Clock;
   logger?: Logger;
   /** Takes messages as they arrive instead of `messages`, which then stays empty. If it throws, the Peer closes. */
-  onMessage?(message: Message | UpdateEnvironmentVariables): void;
+  onMessage?: (message: Message | UpdateEnvironmentVariables) => void;
   /** A frame that is not what it should be. It is dropped and the channel stays open; by default it is logged. */
-  onInvalid?(frame: unknown, error: HeddleError): void;
+  onInvalid?: (frame: unknown, error: HeddleError) => void;
 }
 
 interface OpenRequest {

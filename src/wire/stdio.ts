@@ -12,6 +12,8 @@ export interface StdioChannelOptions {
   output: Writable;
   /** The longest line accepted, in bytes: 64 MiB when absent. */
   maxLineBytes?: number;
+  /** For the pipes of a child: when it stops reading, what it has written is still read to the end before we close. */
+  readToEnd?: boolean;
 }
 
 /** `flushed` resolves when everything sent is handed to the operating system: only then is it safe to exit. */
@@ -29,15 +31,19 @@ class StreamChannel implements StdioChannel {
   readonly #input: Readable;
   readonly #writer: LineWriter;
   readonly #decoder: LineDecoder;
+  readonly #readToEnd: boolean;
+  /** Set when nobody reads our output any more, and the input is read to its end before we close. */
+  #outputLoss: { reason: Error | undefined } | undefined;
   #sink: FrameSink | undefined;
   /** How the input ended, once it has. */
   #inputEnd: { error: Error | undefined } | undefined;
   #closing: { reason: Error | undefined } | undefined;
   #closeWaits = new Set<() => void>();
 
-  constructor({ input, output, maxLineBytes }: StdioChannelOptions) {
+  constructor({ input, output, maxLineBytes, readToEnd = false }: StdioChannelOptions) {
     this.#input = input;
-    this.#writer = createLineWriter(output, (cause) => this.close(gone('The reader of our output went away.', cause)));
+    this.#readToEnd = readToEnd;
+    this.#writer = createLineWriter(output, (cause) => this.#loseOutput(cause));
     this.#decoder = createLineDecoder({
       maxLineBytes,
       onLine: (line) => this.#takeLine(line),
@@ -96,8 +102,16 @@ class StreamChannel implements StdioChannel {
     this.#writer.end();
     this.#finishInput(reason);
     this.#input.destroy();
-    for (const done of [...this.#closeWaits]) done();
+    for (const done of this.#closeWaits) done();
     this.#sink?.closed?.(reason);
+  }
+
+  #loseOutput(cause: Error | undefined): void {
+    const reason = gone('The reader of our output went away.', cause);
+    if (!this.#readToEnd) return this.close(reason);
+    // A child that exits closes its input, which is no failure in itself.
+    this.#outputLoss = { reason: cause === undefined ? undefined : reason };
+    if (this.#inputEnd !== undefined) this.close(this.#outputLoss.reason);
   }
 
   readonly #takeChunk = (chunk: Uint8Array | string): void => {
@@ -121,6 +135,7 @@ class StreamChannel implements StdioChannel {
     this.#decoder.stop();
     this.#input.off('data', this.#takeChunk);
     this.#sink?.end(error);
+    if (this.#outputLoss !== undefined) this.close(this.#outputLoss.reason);
   }
 }
 

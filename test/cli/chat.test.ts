@@ -20,8 +20,10 @@ function createFakeSession(onSubmit: (prompt: string, session: FakeSession) => v
       };
     },
     submit: (message: UserMessage) => onSubmit(message.message.content as string, session),
+    onInterrupt: (): void => {},
     interrupt() {
       session.interrupts += 1;
+      session.onInterrupt();
       return { stillQueued: [] };
     },
     async close() {
@@ -76,7 +78,7 @@ function createTerminal() {
 function startChat(session: FakeSession, extra: Partial<ChatParts> = {}) {
   const terminal = createTerminal();
   const { input, output } = terminal;
-  const over = runChat({ session, input, output, isTerminal: false, colour: false, cwd: '/work', ...extra });
+  const over = runChat({ session, input, output, isTerminal: false, colour: false, cwd: '/shop', ...extra });
   return { terminal, over };
 }
 
@@ -113,11 +115,7 @@ describe('runChat', () => {
 
   it('interrupts the running turn at SIGINT, and stays', async () => {
     const session = createFakeSession(() => process.emit('SIGINT', 'SIGINT'));
-    const interrupt = session.interrupt;
-    session.interrupt = () => {
-      session.say(failure([], { is_error: false, terminal_reason: 'aborted_streaming' }));
-      return interrupt();
-    };
+    session.onInterrupt = () => session.say(failure([], { is_error: false, terminal_reason: 'aborted_streaming' }));
     const { terminal, over } = startChat(session);
     await terminal.type('> ', 'work');
     await terminal.type('interrupted', 'again');
@@ -162,7 +160,7 @@ describe('runChat', () => {
     await terminal.type('> ', 'go');
     await terminal.sees('Allow?');
     expect(terminal.shown).toContain(
-      `● Bash needs your approval\n  command:\n    echo ${'x'.repeat(500)}\n    rm \\u202efdp\n  timeout: 5\n  cwd: /work\n  asked because: asked for\n`,
+      `● Bash needs your approval\n  command:\n    echo ${'x'.repeat(500)}\n    rm \\u202efdp\n  timeout: 5\n  cwd: /shop\n  asked because: asked for\n`,
     );
     expect(terminal.shown).not.toContain('Write');
     terminal.input.write('y\n');

@@ -5,7 +5,7 @@ import type { Message } from '../../src/protocol/index.js';
 import { assistant, blockStart, call, delta, failure, success, system, text, toolResult } from './message-samples.js';
 
 function show(...messages: Message[]): string {
-  const view = createView({ colour: false, cwd: '/work' });
+  const view = createView({ colour: false, cwd: '/shop' });
   return messages.map((message) => view.show(message)).join('');
 }
 
@@ -16,7 +16,7 @@ describe('createView', () => {
         system('init', {}),
         call('Glob', { pattern: '**/*.md' }),
         toolResult('a.md\nb.md'),
-        call('Read', { file_path: '/work/src/a.ts' }),
+        call('Read', { file_path: '/shop/src/a.ts' }),
         toolResult('1\n2\n3\n4\n5\n6\n'),
         blockStart(),
         delta('It is '),
@@ -34,6 +34,7 @@ describe('createView', () => {
         '  2',
         '  3',
         '  … 3 more lines',
+        '',
         'It is a loom.',
         '',
         '✓ 3 turns · 1.2 s · $0.0041',
@@ -46,7 +47,7 @@ describe('createView', () => {
     ['text that was not streamed', [text('hello')], 'hello\n'],
     ['streamed text once', [blockStart(), delta('hel'), delta('lo'), text('hello'), text('bye')], 'hello\nbye\n'],
     ['a streamed text that ends its own line', [blockStart(), delta('a\n'), text('a\n')], 'a\n'],
-    ['a call behind open text', [blockStart(), delta('so'), call('Bash', { command: 'ls' })], 'so\n● Bash ls\n'],
+    ['a call behind open text', [blockStart(), delta('so'), call('Bash', { command: 'ls' })], 'so\n\n● Bash ls\n'],
     ['one line more instead of a notice about it', [toolResult('1\n2\n3\n4')], '  1\n  2\n  3\n  4\n'],
     ['an error result', [toolResult('Exit code 3', { isError: true })], '  Exit code 3\n'],
     [
@@ -62,7 +63,7 @@ describe('createView', () => {
     [
       'a denial, once',
       [
-        call('Write', { file_path: '/work/x' }),
+        call('Write', { file_path: '/shop/x' }),
         system('permission_denied', { tool_name: 'Write', tool_use_id: 't1', message: 'nobody to ask' }),
         toolResult('nobody to ask', { isError: true }),
       ],
@@ -123,19 +124,18 @@ describe('createView', () => {
       system('api_retry', { attempt: 1, max_retries: 1, retry_delay_ms: 1, error_status: null, error: evil }),
       failure([evil]),
     );
-    // biome-ignore lint: control characters are what is looked for
-    expect(shown.match(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/g)).toBeNull();
+    expect(shown.match(/[\p{Cc}\p{Cf}]/gu)?.filter((found) => found !== '\n') ?? []).toEqual([]);
   });
 
   it('colours only what it wrote itself', () => {
-    const view = createView({ colour: true, cwd: '/work' });
-    expect(view.show(call('Read', { file_path: '/work/a' }))).toBe('\x1b[32m●\x1b[39m \x1b[1mRead\x1b[22m a\n');
+    const view = createView({ colour: true, cwd: '/shop' });
+    expect(view.show(call('Read', { file_path: '/shop/a' }))).toBe('\x1b[32m●\x1b[39m \x1b[1mRead\x1b[22m a\n');
     expect(view.show(toolResult('no', { isError: true }))).toBe('  \x1b[31mno\x1b[39m\n');
   });
 
   it('says words instead of signs to screen readers', () => {
-    const view = createView({ colour: false, words: true, cwd: '/work' });
-    expect(view.show(call('Read', { file_path: '/work/a' })) + view.show(success())).toBe(
+    const view = createView({ colour: false, words: true, cwd: '/shop' });
+    expect(view.show(call('Read', { file_path: '/shop/a' })) + view.show(success())).toBe(
       'Tool: Read a\n\nDone: 3 turns · 1.2 s · $0.0041\n',
     );
   });
@@ -144,8 +144,8 @@ describe('createView', () => {
 describe('calls on one line', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['Read', { file_path: '/elsewhere/a.ts' }, '● Read /elsewhere/a.ts\n'],
-    ['Grep', { pattern: 'x y', path: '/work/src' }, '● Grep x y in src\n'],
-    ['Bash', { command: '/work/run\nsecond' }, '● Bash /work/run\\nsecond\n'],
+    ['Grep', { pattern: 'x y', path: '/shop/src' }, '● Grep x y in src\n'],
+    ['Bash', { command: '/shop/run\nsecond' }, '● Bash /shop/run\\nsecond\n'],
     ['Task', { description: 'look around', prompt: 'long' }, '● Task look around\n'],
     ['TodoWrite', { todos: [{ a: 1 }] }, '● TodoWrite {"todos":[{"a":1}]}\n'],
     ['EnterPlanMode', {}, '● EnterPlanMode\n'],

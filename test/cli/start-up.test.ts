@@ -137,12 +137,9 @@ describe('toSessionConfig', () => {
   const configOf = (argv: string[], env: Record<string, string> = {}, isRoot = false) =>
     toSessionConfig({ parsed: parseArgv(argv), environment: readEnvironment(env, '/h'), cwd: folder, isRoot });
 
-  it('has the preset prompt unless told otherwise', () => {
-    expect(configOf([])).toMatchObject({
-      cwd: folder,
-      systemPrompt: { type: 'preset' },
-      client: { entrypoint: 'cli' },
-    });
+  it('leaves the built-in prompt alone unless told otherwise', () => {
+    expect(configOf([])).toMatchObject({ cwd: folder, client: { entrypoint: 'cli' } });
+    expect(configOf([])).not.toHaveProperty('systemPrompt');
     expect(configOf(['--system-prompt', '']).systemPrompt).toBe('');
   });
 

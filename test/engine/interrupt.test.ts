@@ -6,9 +6,12 @@ const never = new Promise<never>(() => {});
 
 describe('G1: interrupt', () => {
   it('in mid-stream keeps the text so far, is no error, and the next message works', async () => {
-    const run = await start([{ text: 'one two three', deltas: 3, waitFor: never, pauseAfterDeltas: 2 }, 'second answer'], {
-      config: { includePartialMessages: true },
-    });
+    const run = await start(
+      [{ text: 'one two three', deltas: 3, waitFor: never, pauseAfterDeltas: 2 }, 'second answer'],
+      {
+        config: { includePartialMessages: true },
+      },
+    );
     const first = run.ask('long please');
     await run.seen((message) => message.type === 'stream_event' && message.event.type === 'content_block_delta');
     run.session.interrupt();

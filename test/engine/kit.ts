@@ -7,7 +7,14 @@ import type { Attachment, Session } from '../../src/engine/index.js';
 import { createEngine, createMemoryStore } from '../../src/engine/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import { createScriptedModel, type ScriptedModel } from '../../src/engine/model/scripted.js';
-import type { Message, ResultMessage, SessionConfig, SessionStore, Tool, UserMessage } from '../../src/protocol/index.js';
+import type {
+  Message,
+  ResultMessage,
+  SessionConfig,
+  SessionStore,
+  Tool,
+  UserMessage,
+} from '../../src/protocol/index.js';
 import { createFakeClock, type FakeClock } from '../../src/testing/fake-clock.js';
 
 /** A clock that stands still; its ids do not repeat, because logs of several runs meet in one file. */
@@ -71,8 +78,8 @@ export async function start(script: readonly ScriptStep[], options: RunOptions =
   session.attach({
     deliver(message) {
       messages.push(message);
-      for (const wait of [...waiting]) {
-        if (!wait.fits(message)) continue;
+      const met = waiting.filter((wait) => wait.fits(message));
+      for (const wait of met) {
         waiting.splice(waiting.indexOf(wait), 1);
         wait.resolve(message);
       }

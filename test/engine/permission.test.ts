@@ -33,7 +33,9 @@ describe('asking', () => {
   });
 
   it('denies with the reason, lists the denial and lets the model go on', async () => {
-    const run = await start([touch('a'), 'ok denied'], { ask: async () => ({ behavior: 'deny', message: 'Not today' }) });
+    const run = await start([touch('a'), 'ok denied'], {
+      ask: async () => ({ behavior: 'deny', message: 'Not today' }),
+    });
     expect(await run.ask('go')).toMatchObject({
       result: 'ok denied',
       permission_denials: [{ tool_name: 'Bash', tool_use_id: 'toolu_1', tool_input: { command: 'touch a' } }],
@@ -67,7 +69,10 @@ describe('asking', () => {
     const open = new Map<string, (answer: unknown) => void>();
     const all = Promise.withResolvers<void>();
     const run = await start(
-      [{ toolUse: ['a', 'b', 'c'].map((name) => ({ name: 'Bash', input: { command: `touch ${name}` }, id: name })) }, 'ok'],
+      [
+        { toolUse: ['a', 'b', 'c'].map((name) => ({ name: 'Bash', input: { command: `touch ${name}` }, id: name })) },
+        'ok',
+      ],
       {
         ask: (question) =>
           new Promise((resolve) => {
@@ -139,9 +144,12 @@ describe('where nobody can be asked', () => {
   });
 
   it('allowedTools allow without asking, disallowedTools take the tool away', async () => {
-    const run = await start([touch('a'), { toolUse: { name: 'Write', input: { file_path: 'b', content: 'x' } } }, 'ok'], {
-      config: { allowedTools: ['Bash'], disallowedTools: ['Write'] },
-    });
+    const run = await start(
+      [touch('a'), { toolUse: { name: 'Write', input: { file_path: 'b', content: 'x' } } }, 'ok'],
+      {
+        config: { allowedTools: ['Bash'], disallowedTools: ['Write'] },
+      },
+    );
     await run.ask('go');
     expect(existsSync(join(run.cwd, 'a'))).toBe(true);
     expect(resultText(run.messages, 'toolu_2')).toContain('No such tool available');

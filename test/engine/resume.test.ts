@@ -39,7 +39,7 @@ describe('F1: a log cut at every entry', () => {
       if (endsInsideCall(kept)) continue;
       const done = kept.filter((line) => line.includes('"kind":"step"')).length;
       const store = createMemoryStore();
-      store.append({ sessionId: SESSION, cwd: whole.cwd }, kept);
+      await store.append({ sessionId: SESSION, cwd: whole.cwd }, kept);
       const run = await start(SCRIPT.slice(done), {
         store,
         cwd: whole.cwd,
@@ -62,7 +62,7 @@ describe('F1: a log cut at every entry', () => {
     const { lines } = (await whole.store.load(SESSION)) ?? { lines: [] };
     const started = lines.findIndex((line) => line.includes('"state":"started"') && line.includes('"t1"'));
     const store = createMemoryStore();
-    store.append({ sessionId: SESSION, cwd: whole.cwd }, lines.slice(0, started + 1));
+    await store.append({ sessionId: SESSION, cwd: whole.cwd }, lines.slice(0, started + 1));
     const run = await start(['I will check.'], { store, cwd: whole.cwd, config: { ...bypass, resume: SESSION } });
     const result = run.nextResult();
     run.session.resumeTurn();
@@ -76,7 +76,7 @@ describe('F1: a log cut at every entry', () => {
     const { lines } = (await whole.store.load(SESSION)) ?? { lines: [] };
     const stepped = lines.findIndex((line) => line.includes('"kind":"step"'));
     const store = createMemoryStore();
-    store.append({ sessionId: SESSION, cwd: whole.cwd }, lines.slice(0, stepped + 1));
+    await store.append({ sessionId: SESSION, cwd: whole.cwd }, lines.slice(0, stepped + 1));
     const run = await start(['ok'], { store, cwd: whole.cwd, config: { ...bypass, resume: SESSION } });
     await run.ask('something else');
     const last = run.model.requests[0]?.body.messages.at(-1);
@@ -124,7 +124,7 @@ describe('sessions on disk', () => {
     const { cwd } = run;
     const configDir = join(cwd, 'config');
     const open = () => createFileStore({ configDir });
-    const first = await start([SCRIPT[0] as ScriptStep, 'done'], {
+    const first = await start([SCRIPT[0], 'done'], {
       store: open(),
       cwd,
       config: { ...bypass, sessionId: SESSION },
@@ -137,13 +137,21 @@ describe('sessions on disk', () => {
       mkdirSync(join(path, '..'), { recursive: true });
       writeFileSync(path, bytes);
       truncateSync(path, size);
-      const resumed = await start([{ id: 'fine', text: 'fine' }], { store: open(), cwd, config: { ...bypass, resume: SESSION } });
+      const resumed = await start([{ id: 'fine', text: 'fine' }], {
+        store: open(),
+        cwd,
+        config: { ...bypass, resume: SESSION },
+      });
       expect(await resumed.ask('still there?')).toMatchObject({ result: 'fine' });
       await resumed.session.close();
       const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
       const broken = lines.filter((line) => !isJson(line));
       expect(broken.length).toBeLessThanOrEqual(1);
-      const last = await start([{ id: 'good', text: 'good' }], { store: open(), cwd, config: { ...bypass, resume: SESSION } });
+      const last = await start([{ id: 'good', text: 'good' }], {
+        store: open(),
+        cwd,
+        config: { ...bypass, resume: SESSION },
+      });
       expect(await last.ask('again')).toMatchObject({ result: 'good' });
       expect(JSON.stringify(last.model.requests[0]?.body.messages)).toMatch(/hello.*still there\?.*fine.*again/s);
       await last.session.close();
@@ -164,12 +172,15 @@ describe('sessions on disk', () => {
 describe('append, then emit', () => {
   it('what a consumer has seen is in the store, also when the store is slow', async () => {
     const slow = createMemoryStore();
-    const { append } = slow;
+    const append = slow.append.bind(slow);
     slow.append = async (key, lines) => {
       await new Promise((resolve) => setImmediate(resolve));
       await append(key, lines);
     };
-    const run = await start([SCRIPT[0] as ScriptStep, 'done'], { store: slow, config: { ...bypass, sessionId: SESSION } });
+    const run = await start([SCRIPT[0], 'done'], {
+      store: slow,
+      config: { ...bypass, sessionId: SESSION },
+    });
     run.session.attach({
       deliver(message) {
         if (message.type !== 'assistant' && message.type !== 'user') return;
@@ -235,4 +246,3 @@ function isJson(line: string): boolean {
     return false;
   }
 }
-

@@ -104,13 +104,10 @@ describe('a turn', () => {
         return { content: name };
       },
     });
-    const run = await start(
-      [{ toolUse: ['A', 'B', 'C', 'D'].map((name) => ({ name, input: {} })) }, 'Done.'],
-      {
-        config: bypass,
-        tools: [probe('A', true, gates.a.promise), probe('B', true), probe('C', false), probe('D', true)],
-      },
-    );
+    const run = await start([{ toolUse: ['A', 'B', 'C', 'D'].map((name) => ({ name, input: {} })) }, 'Done.'], {
+      config: bypass,
+      tools: [probe('A', true, gates.a.promise), probe('B', true), probe('C', false), probe('D', true)],
+    });
     await run.ask('go');
     expect(order.indexOf('B starts')).toBeLessThan(order.indexOf('A ends'));
     expect(order.slice(-4)).toEqual(['C starts', 'C ends', 'D starts', 'D ends']);
@@ -229,7 +226,10 @@ describe('stop reasons', () => {
 
 describe('failures of the model API', () => {
   const overloaded = () =>
-    new HeddleError('model_overloaded', 'Overloaded', { retryable: true, data: { status: 529, message: 'Overloaded' } });
+    new HeddleError('model_overloaded', 'Overloaded', {
+      retryable: true,
+      data: { status: 529, message: 'Overloaded' },
+    });
 
   it('G4: one message per retry with cause, wait and limit, then the answer', async () => {
     const run = await start([{ error: overloaded() }, 'ok']);
@@ -257,7 +257,10 @@ describe('failures of the model API', () => {
 
   it('G10: an answer that breaks off no longer counts for the context, but for the cost', async () => {
     const broken = new HeddleError('model_stream', 'The stream broke.', { retryable: true });
-    const run = await start([{ text: 'half', toolUse: { name: 'Bash', input: { command: 'x' } }, error: broken }, 'whole']);
+    const run = await start([
+      { text: 'half', toolUse: { name: 'Bash', input: { command: 'x' } }, error: broken },
+      'whole',
+    ]);
     const pending = run.ask('go');
     await run.clock.armed();
     run.clock.advance(60_000);
@@ -272,7 +275,12 @@ describe('failures of the model API', () => {
     const error = new HeddleError('model_auth', 'Refused', { data: { status: 401, message: 'invalid x-api-key' } });
     const run = await start([{ error }, 'ok']);
     const result = await run.ask('go');
-    expect(result).toMatchObject({ subtype: 'success', is_error: true, error_code: 'model_auth', api_error_status: 401 });
+    expect(result).toMatchObject({
+      subtype: 'success',
+      is_error: true,
+      error_code: 'model_auth',
+      api_error_status: 401,
+    });
     expect(run.messages).toContainEqual(
       expect.objectContaining({ type: 'assistant', error: 'authentication_failed', is_api_error_message: true }),
     );

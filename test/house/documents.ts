@@ -20,7 +20,7 @@ const withoutCode = (text: string): string => text.replace(/```[\s\S]*?```/g, ''
 
 /** Names of packages that have no line of their own in the list, and names in the list that are no packages. */
 export function checkDependencyList(list: string, packages: readonly string[]): string[] {
-  const listed = [...list.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name = '']) => name);
+  const listed = [...list.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, name = '']) => name);
   return [
     ...packages.filter((name) => !listed.includes(name)).map((name) => `${name} is not explained`),
     ...listed.filter((name) => !packages.includes(name)).map((name) => `${name} is explained but not a dependency`),

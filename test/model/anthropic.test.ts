@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAnthropicProvider, type AnthropicOptions } from '../../src/engine/model/anthropic.js';
 import { systemClock } from '../../src/engine/clock.js';
+import { HEDDLE_VERSION } from '../../src/engine/version.js';
 import { explainModelError } from '../../src/engine/model/explain.js';
 import { type FakeAnswer, type FakeApi, startFakeApi } from '../../src/testing/fake-api.js';
 import { createFakeClock } from '../../src/testing/fake-clock.js';
@@ -47,7 +48,6 @@ describe('the Anthropic provider: a good answer', () => {
 
   it('sends the body as given with the headers of the API', async () => {
     const { api, provider } = await setUp(['ok'], {
-      version: '1.2.3',
       appName: 'loom',
       env: { ANTHROPIC_CUSTOM_HEADERS: 'X-Team: blue\nX-Trace:  a:b \n' },
       headers: { 'X-Extra': 'yes' },
@@ -62,7 +62,7 @@ describe('the Anthropic provider: a good answer', () => {
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'beta-a,beta-b',
       'content-type': 'application/json',
-      'user-agent': 'heddle/1.2.3 (loom)',
+      'user-agent': `heddle/${HEDDLE_VERSION} (loom)`,
       'x-team': 'blue',
       'x-trace': 'a:b',
       'x-extra': 'yes',
@@ -207,7 +207,7 @@ describe('the Anthropic provider: answers that refuse (G10)', () => {
   ];
 
   for (const { step, code, retryable, text, assistantError, data } of TABLE) {
-    it(`${step.status} ${step.message ?? step.body} is ${code}, ${retryable ? 'retryable' : 'final'}`, async () => {
+    it(`${step.status} ${step.message ?? JSON.stringify(step.body)} is ${code}, ${retryable ? 'retryable' : 'final'}`, async () => {
       const { provider, api } = await setUp([step, 'usable again']);
       const { error, events } = await collect(provider);
       expect(events).toEqual([]);

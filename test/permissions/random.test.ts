@@ -16,7 +16,11 @@ function createRandom(seed: number) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const below = (count: number): number => Math.floor(next() * count);
-  const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+  const pick = <T>(list: readonly T[]): T => {
+    const item = list[below(list.length)];
+    if (item === undefined) throw new Error('there is nothing to pick from');
+    return item;
+  };
   return { below, pick };
 }
 
@@ -28,7 +32,7 @@ const FRAGMENTS =
 describe('random lines', () => {
   it('D1 never throw', () => {
     const { below, pick } = createRandom(1);
-    for (let count = 0; count < 3_000; count += 1) {
+    for (let count = 0; count < 1_500; count += 1) {
       const line = Array.from({ length: 1 + below(25) }, () => pick(FRAGMENTS)).join('');
       expect(typeof isPlainlyReadOnly(line)).toBe('boolean');
       expect(() => plainFileChange(line)).not.toThrow();
@@ -101,6 +105,14 @@ while IFS= read -r -d '' NOTES && IFS= read -r -d '' PLACE && IFS= read -r -d ''
   ( cd "$PLACE" && eval "$LINE"; wait ) < /dev/null > /dev/null 2>&1
 done`;
 
+const run = (input: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn('bash', ['--norc', '-c', SHELL], { stdio: ['pipe', 'ignore', 'ignore'] });
+    child.once('error', reject);
+    child.once('close', () => resolve());
+    child.stdin.end(input);
+  });
+
 describe('programs that a real bash runs', () => {
   let folder = '';
   beforeAll(async () => {
@@ -109,14 +121,6 @@ describe('programs that a real bash runs', () => {
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true });
   });
-
-  const run = (input: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const child = spawn('bash', ['--norc', '-c', SHELL], { stdio: ['pipe', 'ignore', 'ignore'] });
-      child.once('error', reject);
-      child.once('close', () => resolve());
-      child.stdin.end(input);
-    });
 
   it('D1 run nothing but read-only commands when judged read-only', async () => {
     const random = createRandom(7);
@@ -157,7 +161,7 @@ describe('programs that a real bash runs', () => {
     const place = join(folder, 'words');
     await mkdir(place);
     const lines = Array.from(
-      { length: 1_500 },
+      { length: 600 },
       () => `k ${Array.from({ length: 1 + below(7) }, () => pick(atoms)).join('')}`,
     );
     const literal = lines.filter((line) => {
@@ -174,6 +178,6 @@ describe('programs that a real bash runs', () => {
       const words = parseCommand(line).commands[0]?.words.map(({ value }) => value);
       expect({ line, words: noted.split('\x01').slice(0, -1) }).toEqual({ line, words });
     }
-    expect(compared).toBeGreaterThan(200);
+    expect(compared).toBeGreaterThan(100);
   });
 });

@@ -227,6 +227,8 @@ const NOT_READ_ONLY = [
   'echo hi >| f',
   'echo hi &> f',
   'echo hi >& f',
+  'echo hi >&19',
+  'ls 19>&-',
   'echo hi 2> f',
   '> f',
   '< f',

@@ -148,7 +148,7 @@ function randomOf(seed: number): () => number {
 
 function generateConfig(seed: number): Partial<SessionConfig> {
   const random = randomOf(seed);
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)];
   const pieces = ['Read', 'Bash(git log:*)', ',', ' ', '(', ')', '[', '"', '=', '-', '--', 'ü', '\n', '\\', "'", 'x'];
   const text = (): string => Array.from({ length: 1 + Math.floor(random() * 6) }, () => pick(pieces)).join('');
   const texts = (least: number): string[] => Array.from({ length: least + Math.floor(random() * 3) }, text);
@@ -198,9 +198,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     disableSlashCommands: () => true,
     forwardSubagentText: () => true,
   };
-  return Object.fromEntries(
-    Object.entries(makers).flatMap(([key, make]) => (random() < 0.3 ? [[key, make()]] : [])),
-  ) as Partial<SessionConfig>;
+  return Object.fromEntries(Object.entries(makers).flatMap(([key, make]) => (random() < 0.3 ? [[key, make()]] : [])));
 }
 
 describe('toArgv', () => {
@@ -218,7 +216,7 @@ describe('toArgv', () => {
   it('every option with a flag is generated above, or is one of the two that are converted', () => {
     const generated = new Set(Array.from({ length: 300 }, (_, seed) => Object.keys(generateConfig(seed + 1))).flat());
     const missing = FLAGS.filter((row) => row.part === 'config' && !generated.has(row.key)).map((row) => row.key);
-    expect(missing.sort()).toEqual(['dangerouslySkipPermissions', 'excludeDynamicSections', 'maxThinkingTokens']);
+    expect(missing.toSorted()).toEqual(['dangerouslySkipPermissions', 'excludeDynamicSections', 'maxThinkingTokens']);
   });
 
   it.each<[Partial<SessionConfig>, string[]]>([

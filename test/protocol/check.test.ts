@@ -9,6 +9,7 @@ import {
   HOOK_INPUTS,
   HookInput,
   MESSAGES,
+  MessagesBody,
   REQUESTS,
   RESULT_MESSAGES,
   SYSTEM_MESSAGES,
@@ -141,6 +142,12 @@ describe('THE TABLE', () => {
     const agent = failure(() => checkParams('initialize', { agents: { a: { description: 'd' } } }));
     expect(agent.data).toEqual({ path: 'agents.a.prompt' });
 
+    const mcpServers = ['known', { calc: { command: 5 } }];
+    const ownServer = failure(() =>
+      checkParams('initialize', { agents: { a: { description: 'd', prompt: 'p', mcpServers } } }),
+    );
+    expect(ownServer.data).toEqual({ path: 'agents.a.mcpServers[1].calc.command' });
+
     const answer = failure(() => checkResult('mcp_set_servers', { added: 'x', removed: [], errors: {} }));
     expect([answer.code, answer.data.path]).toEqual(['invalid_answer', 'added']);
 
@@ -174,6 +181,40 @@ describe('hook inputs', () => {
   it('of an unknown event pass', () => {
     const input = { hook_event_name: 'MoonRise', phase: 'full' };
     expect(checkValue(HookInput(), input, 'hook')).toBe(input);
+  });
+});
+
+describe('the body of a model request', () => {
+  const body = {
+    model: 'm',
+    max_tokens: 1,
+    stream: true,
+    system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }],
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: apiMessage.content },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't-1', content: 'x', is_error: true }] },
+    ],
+    tools: [
+      { name: 'Read', description: 'd', input_schema: { type: 'object' } },
+      { type: 'web_search_1', name: 'search', max_uses: 3 },
+    ],
+    thinking: { type: 'enabled', budget_tokens: 1024 },
+    tool_choice: { type: 'tool', name: 'Read' },
+  };
+
+  it('passes', () => {
+    expect(checkValue(MessagesBody(), body, 'body')).toBe(body);
+  });
+
+  it.each([
+    [{ thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
+    [{ tool_choice: { type: 'tool' } }, 'tool_choice.name'],
+    [{ system: [{ type: 'text' }] }, 'system[0].text'],
+    [{ messages: [{ role: 'system', content: '' }] }, 'messages[0].role'],
+    [{ stream: false }, 'stream'],
+  ])('with %j fails at %s', (change, path) => {
+    expect(failure(() => checkValue(MessagesBody(), { ...body, ...change }, 'body')).data).toEqual({ path });
   });
 });
 

@@ -4,9 +4,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generate, stale } from '../../scripts/generate.js';
 import * as protocol from '../../src/protocol/index.js';
+import { messages, toolInputs } from './examples.js';
+import { accepts } from './json-schema.js';
+import { recordings } from './recordings.js';
 
 const root = join(import.meta.dirname, '../..');
 const files: Record<string, string> = generate(protocol);
+
+const schemaIn = (path: string) => JSON.parse(files[path] ?? '') as { $defs: Record<string, Record<string, unknown>> };
 
 describe('generated files (H8)', () => {
   it('are current; if not: npm run generate', () => {
@@ -56,5 +61,29 @@ describe('generated files (H8)', () => {
     const settings = Object.keys(protocol.Settings().shape);
     expect(settings.filter((key) => !page.includes(`\`${key}?\``))).toEqual([]);
     expect(page).not.toMatch(/undefined|\[object/);
+  });
+
+  it('accept what was recorded, and refuse what the check refuses', () => {
+    const [message, control] = [schemaIn('schema/messages.json'), schemaIn('schema/control.json')];
+    const judge = (frame: { type: string }) => {
+      const schema = frame.type.startsWith('control_') ? control : message;
+      return accepts(schema, frame, schema.$defs);
+    };
+    for (const { frame } of recordings.flatMap(({ lines }) => lines)) expect(judge(frame), frame.type).toBe(true);
+    for (const [name, example] of Object.entries(messages)) {
+      const frame = example as { type: string };
+      expect(judge({ ...frame, new_field: 1 } as { type: string }), name).toBe(true);
+      for (const field of Object.keys(frame).filter((key) => key !== 'type' && key !== 'subtype')) {
+        expect(judge({ ...frame, [field]: Symbol('wrong') }), `${name}.${field}`).toBe(false);
+      }
+    }
+    expect(judge({ type: 'from_the_future' })).toBe(true);
+  });
+
+  it('accept the inputs of tools by the name of the tool', () => {
+    const schema = schemaIn('schema/tool-inputs.json');
+    expect(accepts(schema, toolInputs, schema.$defs)).toBe(true);
+    expect(accepts(schema, { Read: { file_path: 5 } }, schema.$defs)).toBe(false);
+    expect(accepts(schema, { Read: { file_path: '/a', bogus: 1 } }, schema.$defs)).toBe(false);
   });
 });

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   checkFrame,
@@ -9,23 +7,7 @@ import {
   isControlResponse,
   schemaOf,
 } from '../../src/protocol/index.js';
-
-const root = join(import.meta.dirname, '../fixtures/wire');
-
-interface Line {
-  dir: 'to-cli' | 'from-cli';
-  frame: { type: string; [field: string]: unknown };
-}
-
-const recordings = ['0.1', '0.2', '0.3'].flatMap((version) =>
-  readdirSync(join(root, version)).map((file) => ({
-    name: `${version}/${file}`,
-    lines: readFileSync(join(root, version, file), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Line),
-  })),
-);
+import { recordings } from './recordings.js';
 
 describe('recorded exchanges of the existing clients', () => {
   it('are there', () => {

@@ -30,7 +30,7 @@ export function createManualClock(): ManualClock {
     advance(ms) {
       const end = time + ms;
       for (;;) {
-        const next = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+        const next = timers.filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
         if (next === undefined) break;
         time = next.at;
         timers = timers.filter((other) => other !== next);

@@ -44,8 +44,15 @@ describe('memory pair', () => {
     left.send(frame(1));
     events.push('send returns');
     expect(events).toEqual([
-      ...['right enters 1', 'right leaves 1', 'left enters 2', 'left leaves 2'],
-      ...['right enters 3', 'right leaves 3', 'left enters 4', 'left leaves 4', 'send returns'],
+      'right enters 1',
+      'right leaves 1',
+      'left enters 2',
+      'left leaves 2',
+      'right enters 3',
+      'right leaves 3',
+      'left enters 4',
+      'left leaves 4',
+      'send returns',
     ]);
   });
 

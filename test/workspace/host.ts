@@ -31,4 +31,4 @@ const told = setInterval(() => {
 }, 5);
 
 const { content } = await running;
-process.stdout.write(`${String(content)}\n`);
+process.stdout.write(`${JSON.stringify(content)}\n`);

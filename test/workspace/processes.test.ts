@@ -1,12 +1,13 @@
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/engine/clock.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
 import { reaperPid } from '../../src/engine/workspace/reaper.js';
-import type { ProcessExit, ProcessSpec } from '../../src/protocol/index.js';
-import { createFakeClock } from '../../src/testing/fake-clock.js';
+import type { Clock, ProcessExit, ProcessSpec } from '../../src/protocol/index.js';
+import { createFakeClock, type FakeClock } from '../../src/testing/fake-clock.js';
 import { isRunning, pidFrom, until, untilGone } from './running.js';
 
 let folder: string;
@@ -19,7 +20,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await workspace.close();
+  // Not the workspace of the test: its clock may stand still.
   for (const pid of started.splice(0)) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
@@ -47,6 +48,35 @@ const pidOf = async (name: string): Promise<number> => {
   started.push(pid);
   return pid;
 };
+
+/** Time in the workspace stands still until the test moves it. */
+function useFakeClock(): FakeClock {
+  const clock = createFakeClock();
+  workspace = createLocalWorkspace({ clock });
+  return clock;
+}
+
+async function advanceUntilGone(clock: FakeClock, pid: number): Promise<void> {
+  await until(() => {
+    clock.advance(100);
+    return !isRunning(pid);
+  });
+}
+
+/** Real time, but the timeout of 5 s comes when the test says so. */
+function useTimeout(): { expire: () => void } {
+  let expire = () => {};
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, callback) {
+      if (ms !== 5_000) return systemClock.after(ms, callback);
+      expire = callback;
+      return () => undefined;
+    },
+  };
+  workspace = createLocalWorkspace({ clock });
+  return { expire: () => expire() };
+}
 
 describe('run', () => {
   it('gives output and exit code', async () => {
@@ -107,6 +137,7 @@ describe('run', () => {
     await rm(join(folder, 'beat'), { force: true });
     await pidFrom(join(folder, 'beat'));
     expect(isRunning(child)).toBe(true);
+    await workspace.close();
   });
 
   it('fails with a typed error when the program or the folder is missing', async () => {
@@ -164,16 +195,32 @@ describe('the end of a family (B2)', () => {
   });
 
   it('on timeout: waits until all of it is gone', async () => {
-    const line = `(${stubborn}) & setsid bash -c "trap '' TERM; echo \\$\\$ > other; while true; do sleep 0.05; done" & wait`;
-    const exit = await run(line, { timeoutMs: 600 });
-    expect(exit).toMatchObject({ timedOut: true, aborted: false });
-    expect(isRunning(await pidOf('child'))).toBe(false);
-    expect(isRunning(await pidOf('other'))).toBe(false);
+    const timeout = useTimeout();
+    const escaped = `setsid bash -c "trap '' TERM; echo \\$\\$ > other; while true; do sleep 0.05; done"`;
+    const running = run(`(${stubborn}) & ${escaped} & wait`, { timeoutMs: 5_000 });
+    const pids = [await pidOf('child'), await pidOf('other')];
+    timeout.expire();
+    expect(await running).toMatchObject({ timedOut: true, aborted: false });
+    expect(pids.map(isRunning)).toEqual([false, false]);
+  });
+
+  it('keeps what was printed before a timeout', async () => {
+    const timeout = useTimeout();
+    let text = '';
+    const running = run('echo before; sleep 300', {
+      timeoutMs: 5_000,
+      onOutput: (chunk) => {
+        text += Buffer.from(chunk).toString();
+      },
+    });
+    await until(() => text !== '');
+    timeout.expire();
+    expect(await running).toMatchObject({ timedOut: true });
+    expect(text).toBe('before\n');
   });
 
   it('an abort answers within a second though the child is only killed after two', async () => {
-    const clock = createFakeClock();
-    workspace = createLocalWorkspace({ clock });
+    const clock = useFakeClock();
     const abort = new AbortController();
     const running = run(`(${stubborn})`, { signal: abort.signal });
     const child = await pidOf('child');
@@ -181,15 +228,11 @@ describe('the end of a family (B2)', () => {
     clock.advance(900);
     expect(await running).toMatchObject({ aborted: true });
     expect(isRunning(child)).toBe(true);
-    while (isRunning(child)) {
-      await clock.armed();
-      clock.advance(100);
-    }
+    await advanceUntilGone(clock, child);
   });
 
   it('an abort does not wait for the end of a timeout', async () => {
-    const clock = createFakeClock();
-    workspace = createLocalWorkspace({ clock });
+    const clock = useFakeClock();
     const abort = new AbortController();
     const running = run(`(${stubborn})`, { timeoutMs: 5_000, signal: abort.signal });
     const child = await pidOf('child');
@@ -198,15 +241,7 @@ describe('the end of a family (B2)', () => {
     clock.advance(900);
     expect(await running).toMatchObject({ timedOut: true, aborted: false });
     expect(isRunning(child)).toBe(true);
-    while (isRunning(child)) {
-      await clock.armed();
-      clock.advance(100);
-    }
-  });
-
-  it('keeps what was printed before a timeout', async () => {
-    const { text, timedOut } = await run('echo before; sleep 300', { timeoutMs: 300 });
-    expect({ text, timedOut }).toEqual({ text: 'before\n', timedOut: true });
+    await advanceUntilGone(clock, child);
   });
 
   it('leaves other calls alone', async () => {
@@ -240,7 +275,7 @@ describe('a flood of output (B5)', () => {
     });
     let turns = 0;
     while (bytes < 300_000_000) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await immediate();
       turns += 1;
     }
     abort.abort();
@@ -267,5 +302,15 @@ describe('the reaper', () => {
     await run('true');
     expect(reaperPid()).not.toBe(first);
     expect(isRunning(reaperPid() ?? 0)).toBe(true);
+  });
+
+  it('is started again at once while something runs', async () => {
+    const running = run('while [ ! -e stop ]; do sleep 0.02; done');
+    const first = reaperPid();
+    if (first === undefined) throw new Error('there is no reaper');
+    process.kill(first, 'SIGKILL');
+    await until(() => reaperPid() !== undefined && reaperPid() !== first);
+    await writeFile(join(folder, 'stop'), '');
+    expect(await running).toMatchObject({ code: 0 });
   });
 });

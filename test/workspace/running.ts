@@ -1,5 +1,5 @@
 /** Looks at real processes for the tests of this folder and of the Bash tool. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** True for a process that runs; a zombie only waits to be counted. */
@@ -23,18 +23,4 @@ export const untilGone = (pid: number): Promise<void> => until(() => !isRunning(
 export async function pidFrom(path: string): Promise<number> {
   await until(() => existsSync(path) && /^\d+\n/.test(readFileSync(path, 'utf8')));
   return Number(readFileSync(path, 'utf8'));
-}
-
-/** Running processes whose command line holds the text. */
-export function runningWith(text: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text) && isRunning(pid);
-      } catch {
-        return false;
-      }
-    });
 }

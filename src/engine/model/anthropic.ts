@@ -1,6 +1,7 @@
 /** The Messages API over `fetch`. One call per request: retries are decided elsewhere. */
 import { AbortError, HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ModelEvent, ModelProvider, ModelRequest } from '../../protocol/index.js';
+import { HEDDLE_VERSION } from '../version.js';
 import { type ModelErrorData, toConnectionError, toEventError, toStatusError, toStreamError } from './api-error.js';
 import { beginCall, type Call } from './call.js';
 import {
@@ -20,8 +21,7 @@ export interface AnthropicOptions extends CredentialSources {
   baseUrl?: string;
   /** Sent with every request, over those of ANTHROPIC_CUSTOM_HEADERS. */
   headers?: Readonly<Record<string, string>>;
-  /** Our version, and the app we run in: they make the user-agent. */
-  version?: string;
+  /** The app we run in, for the user-agent. */
   appName?: string;
   logger?: Logger;
   /** In place of the global one and of any proxy. */
@@ -45,7 +45,7 @@ export function createAnthropicProvider(options: AnthropicOptions): ModelProvide
   const fixedHeaders = fixedHeadersOf(options);
   const proxy = options.fetch === undefined ? proxyFor(url, env) : undefined;
   const credentials = createCredentials({ ...options, extraSecrets: secretsIn(fixedHeaders, proxy) });
-  const { redact } = credentials;
+  const redact = (text: string): string => credentials.redact(text);
   const route = proxy === undefined ? endpoint : `${endpoint} (through the proxy ${hostAndPort(new URL(proxy))})`;
   let proxyFetch: Promise<Fetch> | undefined;
 
@@ -171,9 +171,9 @@ function messagesUrl(base: string): URL {
   return url;
 }
 
-function fixedHeadersOf({ env, headers, version, appName }: AnthropicOptions & { env: Env }): Record<string, string> {
+function fixedHeadersOf({ env, headers, appName }: AnthropicOptions & { env: Env }): Record<string, string> {
   const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  const agent = `heddle${version === undefined ? '' : `/${version}`}${appName === undefined ? '' : ` (${appName})`}`;
+  const agent = `heddle/${HEDDLE_VERSION}${appName === undefined ? '' : ` (${appName})`}`;
   return {
     'user-agent': agent,
     accept: 'text/event-stream, application/json',

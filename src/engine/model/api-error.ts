@@ -135,7 +135,7 @@ export function toConnectionError(thrown: unknown, facts: { endpoint: string; re
     retryable: !isCertificate,
     hint: isCertificate
       ? 'The certificate is not trusted. Point NODE_EXTRA_CA_CERTS at the right authority.'
-      : undefined,
+      : 'Check network, proxy and base URL; a firewall may be in the way.',
     data: { type, message: reason, endpoint } satisfies ModelErrorData,
   });
 }

@@ -94,8 +94,8 @@ export function beginCall(options: { signal: AbortSignal; clock: Clock; stallMs:
     unlessStopped,
     unlessSilent,
     readerOf,
-    readBegins: watchdog.begin,
-    readEnds: watchdog.end,
+    readBegins: () => watchdog.begin(),
+    readEnds: () => watchdog.end(),
     async readText(response) {
       if (response.body === null) return '';
       const reader = readerOf(response.body);

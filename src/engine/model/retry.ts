@@ -10,7 +10,7 @@ const JITTER = 0.25;
 const OVERLOADS_BEFORE_FALLBACK = 3;
 
 export interface RetryState {
-  /** Retries made so far for this step: 0 when the first try has failed. */
+  /** Which retry is being decided, as `api_retry` reports it: 1 when the first try has failed. */
   attempt: number;
   /** 10 when absent. */
   maxRetries?: number;
@@ -27,7 +27,7 @@ export type RetryDecision =
 
 export function decideRetry(error: HeddleError, state: RetryState): RetryDecision {
   const { attempt, maxRetries = DEFAULT_MAX_RETRIES, overloads, random, hasFallback } = state;
-  const mayRetry = error.retryable && attempt < maxRetries;
+  const mayRetry = error.retryable && attempt <= maxRetries;
   if (error.code === 'model_overloaded' && hasFallback && (overloads >= OVERLOADS_BEFORE_FALLBACK || !mayRetry)) {
     return { do: 'fallback', trigger: 'overloaded' };
   }
@@ -37,6 +37,6 @@ export function decideRetry(error: HeddleError, state: RetryState): RetryDecisio
 }
 
 function backoff(attempt: number, random: number): number {
-  const base = Math.min(FIRST_DELAY_MS * 2 ** attempt, LAST_DELAY_MS);
+  const base = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LAST_DELAY_MS);
   return Math.round(base * (1 + JITTER * random));
 }

@@ -98,7 +98,7 @@ function stepContent({ thinking, text, toolUse, blocks }: ScriptAnswer, ids: Ste
   const content: ContentBlock[] = [];
   if (thinking !== undefined) content.push({ type: 'thinking', thinking, signature: 'c2NyaXB0' });
   if (text !== undefined) content.push({ type: 'text', text });
-  for (const call of [toolUse ?? []].flat() as ScriptToolUse[]) {
+  for (const call of [toolUse ?? []].flat()) {
     content.push({ type: 'tool_use', id: call.id ?? ids.toolUseId(), name: call.name, input: call.input });
   }
   return [...content, ...(blocks ?? [])];

@@ -86,7 +86,7 @@ function exhausted(index: number, length: number, request: ModelRequest): Heddle
 }
 
 /** The value, or an AbortError as soon as the signal says so. */
-export async function unlessAborted<T>(pending: T | Promise<T>, signal: AbortSignal): Promise<T> {
+async function unlessAborted<T>(pending: T | Promise<T>, signal: AbortSignal): Promise<T> {
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new AbortError());

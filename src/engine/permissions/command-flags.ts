@@ -73,9 +73,10 @@ function readLong(text: string, spec: FlagSpec): ReadFlag | undefined {
 
 function readShort(letters: string, spec: FlagSpec): ReadFlag | undefined {
   const names: string[] = [];
-  for (const [at, letter] of [...letters].entries()) {
+  for (let at = 0; at < letters.length; at += 1) {
+    const letter = letters.charAt(at);
+    const rest = letters.slice(at + 1);
     names.push(letter);
-    const rest = [...letters].slice(at + 1).join('');
     if (spec.shortOptional?.includes(letter)) {
       return { names, name: letter, ...(rest !== '' && { value: rest }), wantsNext: false };
     }

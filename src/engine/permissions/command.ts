@@ -28,7 +28,7 @@ export interface ShellRedirection {
   target?: ShellWord;
   /** Reads the file `target`. */
   reads: boolean;
-  /** May create, change or truncate a file, or open a connection. */
+  /** May create, change or truncate a file, open a connection, or touch a descriptor that is not a standard one. */
   writes: boolean;
 }
 
@@ -307,7 +307,8 @@ function isDynamicRedirection(node: Redirection): boolean {
   return node.delimiter === undefined || (!node.delimiter.quoted && /[$`]/.test(node.body.text));
 }
 
-const DESCRIPTOR = /^(?:\d+-?|-)$/;
+// Only the three standard ones: the shell that runs the line has others open for itself.
+const DESCRIPTOR = /^(?:[012]-?|-)$/;
 const SOCKET = /^\/+dev\/+(?:tcp|udp)\//;
 
 function toShellRedirection(node: Redirection): ShellRedirection {
@@ -315,6 +316,9 @@ function toShellRedirection(node: Redirection): ShellRedirection {
   if (node.type === 'HereDoc') return { operator, reads: false, writes: false };
   const target = node.target === undefined ? { value: '', literal: false } : toShellWord(node.target);
   if (node.type === 'HereString') return { operator, target, reads: false, writes: false };
+  if (node.descriptor?.type === 'FileDescriptor' && node.descriptor.value > 2) {
+    return { operator, target, reads: operator === '<', writes: true };
+  }
   const isDuplicate = (operator === '>&' || operator === '<&') && target.literal && DESCRIPTOR.test(target.value);
   if (isDuplicate) return { operator, target, reads: false, writes: false };
   if (operator === '<') return { operator, target, reads: true, writes: !target.literal || SOCKET.test(target.value) };

@@ -85,7 +85,10 @@ function judge(call: PermissionCall, policy: PermissionPolicy): Decision {
     const reason = `The rule ${unjudged.text} cannot be judged yet, so every call it may be about needs approval`;
     return { verdict: 'ask', reason, ...by(unjudged) };
   }
-  if (policy.mode === 'bypassPermissions') return allow('Every call is allowed in this mode', 'mode');
+  const guarded = protectedWrite(call);
+  if (policy.mode === 'bypassPermissions' && guarded === undefined) {
+    return allow('Every call is allowed in this mode', 'mode');
+  }
   if (!isMcp(call) && SESSION_TOOLS.has(call.tool)) return allow('It changes nothing but the session', 'other');
   if (policy.mode === 'delegate' && call.tool !== 'EnterPlanMode') {
     const reason = `Cannot use ${call.tool} while in delegate mode: only planning, asking and agents are open.`;
@@ -95,7 +98,6 @@ function judge(call: PermissionCall, policy: PermissionPolicy): Decision {
   if (policy.mode === 'plan') {
     return isReadOnlyCall(call) ? judgeRead(call, policy, allowing) : askInPlanMode(call, policy);
   }
-  const guarded = protectedWrite(call);
   if (guarded !== undefined) {
     const reason = `${guarded} decides what may run, so changing it needs approval`;
     return { ...ask(reason), blockedPath: guarded };

@@ -84,7 +84,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitSpec>> = {
     long: 'long name-only name-status full-name full-tree abbrev[=] format= object-only',
   },
   blame: {
-    short: 'befklnpstw',
+    short: 'beflnpstw',
     shortValue: 'L',
     shortOptional: 'CM',
     long:

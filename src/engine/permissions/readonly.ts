@@ -211,15 +211,15 @@ function pathsOf({ flags, operands }: ReadFlags, spec: ReadOnlySpec): readonly s
 }
 
 // Predicates of find by the number of words they take. `path` ones name a file that is looked at.
-const FIND_ALONE = words(
+const FIND_ALONE = listed(
   '! ( ) , -a -and -o -or -not -depth -daystart -empty -executable -false -ls -mount -nogroup -nouser -print -print0 ' +
     '-prune -quit -readable -true -writable -xdev',
 );
-const FIND_VALUE = words(
+const FIND_VALUE = listed(
   '-amin -atime -cmin -ctime -fstype -gid -group -iname -inum -ipath -iregex -iwholename -links -maxdepth -mindepth ' +
     '-mmin -mtime -name -path -perm -printf -regex -regextype -size -type -uid -user -wholename',
 );
-const FIND_PATH = words('-anewer -cnewer -newer -samefile');
+const FIND_PATH = listed('-anewer -cnewer -newer -samefile');
 
 function judgeFind(args: readonly string[]): readonly string[] | undefined {
   const start = args.findIndex((arg) => arg.startsWith('-') || ['!', '(', ')', ','].includes(arg));
@@ -239,7 +239,7 @@ function judgeFind(args: readonly string[]): readonly string[] | undefined {
 }
 
 // Not `-v` and `-R`: they evaluate the subscript of an array name, and with it any command inside.
-const TEST_OPERATORS = words(
+const TEST_OPERATORS = listed(
   '-a -b -c -d -e -f -g -h -k -L -n -o -p -r -s -S -t -u -w -x -z -G -N -O -eq -ne -lt -le -gt -ge -nt -ot -ef',
 );
 
@@ -257,6 +257,6 @@ function isHarmlessFormat(args: readonly string[]): boolean {
   return !format.replace(conversions, '').includes('%');
 }
 
-function words(text: string): ReadonlySet<string> {
+function listed(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }

@@ -15,7 +15,11 @@ export interface JudgedCall {
 }
 
 /** Decides about a call and, where the decision is to ask, asks. The only place that does. Never throws. */
-export async function resolvePermission(scope: SessionScope, judged: JudgedCall, signal: AbortSignal): Promise<Permission> {
+export async function resolvePermission(
+  scope: SessionScope,
+  judged: JudgedCall,
+  signal: AbortSignal,
+): Promise<Permission> {
   const { answer } = judged.call;
   if (answer) return fromLog(answer, judged.input);
   let decision: Decision;
@@ -66,7 +70,8 @@ async function ask(
   const reply = await scope.questions.ask(toQuestion(scope, judged, decision), { recorder: scope.recorder, signal });
   if (signal.aborted) return deny('The request was interrupted.', true);
   if (reply.kind === 'nobody') return denyAloud(scope, judged, decision);
-  if (reply.kind === 'failed') return answered(scope, block, deny(`Tool permission request failed: ${reply.error.message}`));
+  if (reply.kind === 'failed')
+    return answered(scope, block, deny(`Tool permission request failed: ${reply.error.message}`));
   try {
     const { toPermissionResult } = await import('../../protocol/index.js');
     return await accept(scope, judged, toPermissionResult(reply.value));
@@ -108,7 +113,7 @@ function fromLog(answer: NonNullable<OpenCall['answer']>, input: Record<string, 
 function denyAloud(scope: SessionScope, { call, tool }: JudgedCall, decision: Decision): Permission {
   const message =
     decision.verdict === 'ask'
-      ? `${decision.reason} This needs approval, and there is nobody to ask. The call was not run.`
+      ? `${decision.reason.replace(/\.$/, '')}. There is nobody here who can be asked for approval, so the call was not run.`
       : decision.reason;
   scope.recorder.emit({
     type: 'system',

@@ -135,7 +135,12 @@ export function parseEntry(line: string): Entry | undefined {
 export function toMessage(entry: UserEntry, extra?: Partial<UserMessage>): UserMessage;
 export function toMessage(entry: AssistantEntry, extra?: Partial<AssistantMessage>): AssistantMessage;
 export function toMessage(entry: ChainEntry, extra: object = {}): UserMessage | AssistantMessage {
-  const shared = { parent_tool_use_id: null, session_id: entry.sessionId, uuid: entry.uuid, timestamp: entry.timestamp };
+  const shared = {
+    parent_tool_use_id: null,
+    session_id: entry.sessionId,
+    uuid: entry.uuid,
+    timestamp: entry.timestamp,
+  };
   if (entry.type === 'assistant') {
     const requestId = entry.requestId === undefined ? {} : { request_id: entry.requestId };
     return { type: 'assistant', message: entry.message, ...shared, ...requestId, ...extra };

@@ -74,7 +74,7 @@ export function createFileStore(options: { configDir: string }): SessionStore {
           if (info) found.push({ sessionId, cwd: cwd ?? slug, lastModified: info.mtimeMs });
         }
       }
-      return found.sort((a, b) => b.lastModified - a.lastModified);
+      return found.toSorted((a, b) => b.lastModified - a.lastModified);
     },
     async delete(sessionId) {
       release(sessionId);

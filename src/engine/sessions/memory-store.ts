@@ -25,7 +25,7 @@ export function createMemoryStore(options: { now?: () => number } = {}): Session
       return [...sessions.values()]
         .filter((kept) => cwd === undefined || kept.key.cwd === cwd)
         .map((kept) => ({ ...kept.key, lastModified: kept.lastModified }))
-        .sort((a, b) => b.lastModified - a.lastModified);
+        .toSorted((a, b) => b.lastModified - a.lastModified);
     },
     async delete(sessionId) {
       sessions.delete(sessionId);

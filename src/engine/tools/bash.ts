@@ -58,7 +58,7 @@ export const bashTool: Tool<BashInput> = {
     if (refusal !== undefined) throw new Error(refusal);
     const cwd = await findCwd(context);
     const timeoutMs = Math.min(input.timeout ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-    const { exit, output, report } = await runShell({ command: input.command, cwd, timeoutMs }, context);
+    const { exit, output, dropped, report } = await runShell({ command: input.command, cwd, timeoutMs }, context);
     const { stray, reported } = readReport(report);
     const ended = !exit.timedOut && !exit.aborted;
     const notes = [
@@ -66,7 +66,8 @@ export const bashTool: Tool<BashInput> = {
       ended ? await carryCwd(reported, cwd, context) : undefined,
     ].filter((note) => note !== undefined);
     const whole = `${stray}${output}`.trimEnd();
-    const text = await boundText(whole, { max: MAX_INLINE, keep: (all) => context.keep('bash-output.txt', all) });
+    const keep = (all: string) => context.keep(`${context.toolUseId}.txt`, all);
+    const text = await boundText(whole, { max: MAX_INLINE, keep, dropped });
     return toOutput({ exit, text, notes: notes.join('\n'), timeoutMs });
   },
 };
@@ -110,7 +111,7 @@ async function runShell({ command, cwd, timeoutMs }: ShellRun, context: ToolCont
       timeoutMs,
       onOutput: (chunk, stream) => (stream === 'stdout' ? output : report).append(chunk),
     });
-    return { exit, output: output.text(), report: report.text() };
+    return { exit, output: output.text(), dropped: output.dropped(), report: report.text() };
   } finally {
     cancelProgress();
   }
@@ -148,9 +149,10 @@ function codeOf({ code, signal, timedOut }: ProcessExit): number {
   return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
 }
 
+const lines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
+
 function toOutput(result: { exit: ProcessExit; text: string; notes: string; timeoutMs: number }): ToolOutput {
   const { exit, text, notes, timeoutMs } = result;
-  const lines = (...parts: string[]) => parts.filter((part) => part !== '').join('\n');
   if (exit.aborted) return toError(lines(text, 'The command was interrupted before it finished.'));
   const code = codeOf(exit);
   if (exit.timedOut)

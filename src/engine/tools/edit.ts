@@ -65,6 +65,7 @@ function replace(file: TextFile, input: EditInput): { text: string } | string {
   const found = spellings(file, input).find(({ from }) => text.includes(from));
   if (found === undefined) return explainNotFound(file, input.old_string);
   const { from, to } = found;
+  if (from === to) return 'No changes to make: the strings differ only in line endings, which stay those of the file.';
   if (input.replace_all) return { text: text.split(from).join(to) };
   const count = countOccurrences(text, from);
   if (count > 1) {

@@ -31,7 +31,7 @@ export function splitPattern(pattern: string): SplitPattern {
 export function compilePattern(pattern: string): (path: string) => boolean {
   const alternatives = expandBraces(pattern).map(toSegments);
   return (path) => {
-    const parts = path.split('/').map((part) => [...part]);
+    const parts = path.split('/').map((part) => Array.from(part));
     return alternatives.some((segments) => matchSegments(segments, parts));
   };
 }
@@ -84,7 +84,7 @@ function expandBraces(pattern: string): string[] {
 }
 
 function toTokens(part: string): Token[] {
-  const chars = [...part];
+  const chars = Array.from(part);
   const tokens: Token[] = [];
   for (let i = 0; i < chars.length; i += 1) {
     const char = chars[i] ?? '';

@@ -30,13 +30,15 @@ function narrow(input: GrepInput): { folder: string; filters: string[] } {
   const filters = input.type === undefined ? [] : [`--type=${input.type}`];
   if (input.glob === undefined || input.glob === '') return { folder: '.', filters };
   if (input.glob.startsWith('!')) return { folder: '.', filters: [...filters, `--glob=${input.glob}`] };
-  const { folder, rest } = splitPattern(input.glob);
-  const anywhere = rest.replace(/^\/?(\*\*\/)+/, '');
-  const anchored = anywhere.startsWith('/') || anywhere.includes('/');
-  const start = folder === '' ? '.' : folder;
-  if (!anchored && (anywhere === '*' || anywhere === '**')) return { folder: start, filters };
-  if (anchored || input.type !== undefined) return { folder: start, filters: [...filters, `--glob=${rest}`] };
-  return { folder: start, filters: [`--type-add=heddle:${anywhere}`, '--type=heddle'] };
+  const split = splitPattern(input.glob);
+  const folder = split.folder === '' ? '.' : split.folder;
+  const body = split.rest.replace(/^\//, '');
+  const name = body.replace(/^(\*\*\/)+/, '');
+  const atAnyDepth = !split.rest.startsWith('/') || name !== body || name === '**';
+  if (!atAnyDepth || name.includes('/')) return { folder, filters: [...filters, `--glob=${split.rest}`] };
+  if (name === '*' || name === '**') return { folder, filters };
+  if (input.type !== undefined) return { folder, filters: [...filters, `--glob=${name}`] };
+  return { folder, filters: [`--type-add=heddle:${name}`, '--type=heddle'] };
 }
 
 async function locate(input: GrepInput, context: ToolContext): Promise<Place> {

@@ -51,6 +51,8 @@ function mostLike(wanted: string, others: readonly string[]): number | undefined
   return best;
 }
 
+const words = (lines: readonly string[]): string => lines.join(' ').trim();
+
 export interface NearestLines {
   /** Number of the first line, from 1. */
   line: number;
@@ -68,7 +70,6 @@ export function findNearestLines(text: string, wanted: string): NearestLines | u
   const found = mostLike(wantedLines[anchor] ?? '', squeezed);
   if (found === undefined) return undefined;
   const from = Math.max(0, found - anchor);
-  const words = (part: readonly string[]) => part.join(' ').trim();
   return {
     line: from + 1,
     lines: lines.slice(from, from + Math.min(wantedLines.length, MAX_SHOWN)),
@@ -76,10 +77,11 @@ export function findNearestLines(text: string, wanted: string): NearestLines | u
   };
 }
 
+const stem = (name: string): string => name.replace(/\.[^.]*$/, '');
+
 /** The name most like the wanted one, if one is like it at all. */
 export function findNearestName(wanted: string, names: readonly string[]): string | undefined {
   const lower = wanted.toLowerCase();
-  const stem = (name: string) => name.replace(/\.[^.]*$/, '');
   const sameStem = names.find((name) => stem(name.toLowerCase()) === stem(lower));
   if (sameStem !== undefined) return sameStem;
   const best = mostLike(

@@ -1,6 +1,8 @@
 /** Collects the output of a process in bounded memory: its head, its tail, and how much lay between. */
 export interface OutputBuffer {
   append(chunk: Uint8Array): void;
+  /** How many bytes between head and tail were not kept. */
+  dropped(): number;
   /** Everything that was kept. Says in the middle how many bytes were dropped, if any. */
   text(): string;
 }
@@ -59,7 +61,10 @@ export function createOutputBuffer(limits: { headBytes: number; tailBytes: numbe
     return Buffer.concat([ring.subarray(at), ring.subarray(0, at)]);
   };
 
+  const dropped = (): number => Math.max(0, tailTotal - tailBytes);
+
   return {
+    dropped,
     append(chunk) {
       const room = headBytes - headLength;
       if (room > 0) appendHead(chunk.subarray(0, room));
@@ -68,9 +73,8 @@ export function createOutputBuffer(limits: { headBytes: number; tailBytes: numbe
     text() {
       const start = head.subarray(0, headLength);
       const tail = readTail();
-      const dropped = tailTotal - tail.length;
-      if (dropped === 0) return Buffer.concat([start, tail]).toString('utf8');
-      const gap = `\n\n[${dropped.toLocaleString('en-US')} bytes were dropped here]\n\n`;
+      if (dropped() === 0) return Buffer.concat([start, tail]).toString('utf8');
+      const gap = `\n\n[${dropped().toLocaleString('en-US')} bytes were dropped here]\n\n`;
       return trimEnd(start).toString('utf8') + gap + trimStart(tail).toString('utf8');
     },
   };

@@ -97,7 +97,7 @@ function walkBack(trace: readonly Int32Array[], middle: number, end: { x: number
     x = previousX;
     y = previousY;
   }
-  return changes.reverse();
+  return changes.toReversed();
 }
 
 /** Changes whose context would touch share a hunk. */

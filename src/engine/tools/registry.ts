@@ -16,7 +16,7 @@ export function selectTools(all: readonly Tool[], config: Pick<SessionConfig, 't
   const chosen = all
     .filter((tool) => wanted === undefined || wanted.has(tool.name) || wanted.has('default'))
     .filter((tool) => !removed.has(tool.name) && !removed.has('*'))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(chosen.map((tool) => [tool.name, tool]));
   return {
     names: chosen.map((tool) => tool.name),

@@ -24,11 +24,11 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     writeFile: writeWhole,
     stat: statFile,
     realPath: (path) => resolveReal(path),
-    run: processes.run,
+    run: (spec) => processes.run(spec),
     async ripgrep() {
       ripgrep ??= await findRipgrep({ env: options.env });
       return ripgrep;
     },
-    close: processes.close,
+    close: () => processes.close(),
   };
 }

@@ -37,6 +37,8 @@ interface Call {
 
 let workspaces = 0;
 
+const doNothing = (): void => undefined;
+
 export function createProcesses(options: { clock: Clock; logger?: Logger }): Processes {
   const { clock, logger } = options;
   const token = `${hostToken}.${++workspaces}.`;
@@ -44,7 +46,12 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
   const live = new Set<Call>();
   let calls = 0;
 
-  const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
+  /** Resolves after a while, or as soon as `early` does. */
+  const pause = (ms: number, early?: Promise<void>) =>
+    new Promise<void>((resolve, reject) => {
+      const cancel = clock.after(ms, resolve);
+      early?.then(resolve, reject).finally(cancel);
+    });
 
   const signalFamily = (call: Call, signal: 'SIGTERM' | 'SIGKILL'): void => {
     const { family } = call;
@@ -66,7 +73,7 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
   const end = async (call: Call): Promise<void> => {
     const deadline = clock.monotonic() + KILL_AFTER_MS;
     signalFamily(call, 'SIGTERM');
-    await Promise.race([call.exited, pause(KILL_AFTER_MS)]);
+    await pause(KILL_AFTER_MS, call.exited);
     while (clock.monotonic() < deadline) {
       if (isGone(call)) return;
       await pause(POLL_MS);
@@ -112,9 +119,9 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
       const exit: ProcessExit = { code: null, signal: null, timedOut: false, aborted: false };
       const output = openOutput(child, spec, clock);
       // Timers of the Clock keep nothing alive, and neither does an escaped child.
-      const hold = setInterval(() => undefined, 60_000);
+      const hold = setInterval(doNothing, 60_000);
       let ending: Promise<void> | undefined;
-      let cancelTimeout = () => {};
+      let cancelTimeout = doNothing;
 
       const finish = (settle: () => void) => {
         clearInterval(hold);
@@ -130,12 +137,12 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
         );
       };
       const stop = (): Promise<void> => {
-        ending ??= end(call).then(output.drained);
+        ending ??= end(call).then(() => output.drained());
         return ending;
       };
       const onAbort = () => {
         exit.aborted = !exit.timedOut;
-        finishAfter(Promise.race([stop(), pause(ABORT_WAIT_MS)]));
+        finishAfter(pause(ABORT_WAIT_MS, stop()));
       };
       const onTimeout = () => {
         if (exit.aborted) return;
@@ -149,7 +156,11 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
         releaseGroup(call);
         exit.code = code;
         exit.signal = signal;
-        if (ending === undefined) void output.drained().then(() => ending ?? finish(() => resolve(exit)));
+        if (ending !== undefined) return;
+        cancelTimeout();
+        void output.drained().then(() => {
+          if (ending === undefined) finish(() => resolve(exit));
+        });
       });
       spec.signal.addEventListener('abort', onAbort, { once: true });
       if (spec.timeoutMs !== undefined) cancelTimeout = clock.after(spec.timeoutMs, onTimeout);
@@ -198,7 +209,7 @@ function openOutput(child: ChildProcess, spec: ProcessSpec, clock: Clock): Outpu
   let open = 0;
   let chunks = 0;
   let leftover: number | undefined;
-  let onEnd = () => {};
+  let onEnd = doNothing;
 
   for (const [stream, name] of streams) {
     if (stream === null) continue;
@@ -221,7 +232,7 @@ function openOutput(child: ChildProcess, spec: ProcessSpec, clock: Clock): Outpu
       new Promise((resolve) => {
         if (open === 0) return resolve();
         const deadline = clock.monotonic() + DRAIN_MAX_MS;
-        let cancel = () => {};
+        let cancel = doNothing;
         onEnd = () => {
           cancel();
           resolve();

@@ -59,12 +59,16 @@ export function ensureReaper(options: { path?: string; logger?: Logger } = {}): 
   child = started;
   const forget = (cause: unknown) => {
     if (child === started) child = undefined;
-    options.logger?.('warn', 'The reaper of child processes ended. It is started again with the next process.', {
+    options.logger?.('warn', 'The reaper of child processes ended before its host.', {
       cause,
     });
   };
   started.on('error', forget);
-  started.on('exit', forget);
+  started.on('exit', (code, signal) => {
+    forget(signal ?? code);
+    // Someone killed it while there is something to watch. One that fails by itself would only fail again.
+    if (signal !== null && registered.size > 0) ensureReaper(options);
+  });
   started.stdin?.on('error', forget);
   started.unref();
   if (started.stdin instanceof Socket) started.stdin.unref();

@@ -1,0 +1,75 @@
+/** The built program driven over stdin and stdout, as an SDK does it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHome, ensureBuilt, framesOf, runCli, startCli } from './run-cli.js';
+
+const home = createHome();
+beforeAll(ensureBuilt, 120_000);
+afterAll(home.remove);
+
+const SERVE = ['--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json', '--model', 'embedded'];
+const line = (frame: object): string => `${JSON.stringify(frame)}\n`;
+const initialize = line({ type: 'control_request', request_id: 'r1', request: { subtype: 'initialize' } });
+const user = (content: string): string =>
+  line({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' });
+const kinds = (stdout: string): unknown[] => framesOf(stdout).map(({ type, subtype }) => subtype ?? type);
+
+describe('stream-json on both sides', () => {
+  it('handshake, answer, clean end: frames on stdout and nothing on stderr', async () => {
+    const { code, stdout, stderr } = await runCli(home.folder, SERVE, { input: initialize + user('hello') });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(kinds(stdout)).toEqual(['control_response', 'init', 'assistant', 'success']);
+  });
+
+  it('the flags of an SDK leave stderr clean, also those that do nothing yet', async () => {
+    const flags = ['--setting-sources', '', '--permission-mode', 'default', '--permission-prompt-tool', 'stdio'];
+    const later = ['--mcp-config', '{"mcpServers":{}}', '--include-hook-events'];
+    const env = { DEBUG: 'heddle', CLAUDE_CODE_ENTRYPOINT: 'sdk-ts', CLAUDE_AGENT_SDK_VERSION: '0.2.50' };
+    const input = initialize + user('hello');
+    const { code, stderr } = await runCli(home.folder, [...SERVE, ...flags, ...later], { input, env });
+    expect([code, stderr]).toEqual([0, '']);
+    const debugged = await runCli(home.folder, [...SERVE, ...later, '--debug'], { input });
+    expect(debugged.stderr).toContain('warn --mcp-config is not supported yet and was ignored');
+  });
+
+  it('each message gets an answer of its own, also with -p, and a prompt comes first', async () => {
+    const { stdout } = await runCli(home.folder, ['-p', ...SERVE, '--', 'list the files'], {
+      input: user('one') + user('two'),
+    });
+    expect(kinds(stdout).filter((kind) => kind === 'init')).toHaveLength(3);
+    expect(kinds(stdout).filter((kind) => kind === 'success')).toHaveLength(3);
+    expect(stdout.indexOf('"Glob"')).toBeLessThan(stdout.indexOf('"success"'));
+  });
+
+  it('no input at all is a clean end', async () => {
+    expect(await runCli(home.folder, SERVE, { input: '' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('a line that is not JSON: said on stderr, exit 1', async () => {
+    const { code, stderr } = await runCli(home.folder, SERVE, { input: 'not json\n' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/not JSON: not json/);
+  });
+
+  it('F3: resume of an unknown session is a lone result, exit 1', async () => {
+    const id = '99999999-9999-4999-8999-999999999999';
+    const { code, stdout } = await runCli(home.folder, [...SERVE, '--resume', id], { input: user('hello') });
+    expect(code).toBe(1);
+    expect(framesOf(stdout)).toEqual([
+      expect.objectContaining({
+        subtype: 'error_during_execution',
+        errors: expect.arrayContaining([`No conversation found with session ID: ${id}`]),
+      }),
+    ]);
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('%s: exit %i', async (signal, code) => {
+    const { child, prints, done } = startCli(home.folder, SERVE, { keepsInputOpen: true });
+    child.stdin?.write(initialize);
+    await prints('control_response');
+    child.kill(signal);
+    expect(await done).toMatchObject({ code, stderr: '' });
+  });
+});

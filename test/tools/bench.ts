@@ -1,0 +1,91 @@
+/** A temp folder, a real workspace and a ToolContext for the tests of the tools. */
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../src/engine/clock.js';
+import { createReadLedger, type StoredReadLedger } from '../../src/engine/tools/ledger.js';
+import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
+import type { Clock, Tool, ToolContext, ToolOutput } from '../../src/protocol/index.js';
+
+export interface Bench {
+  folder: string;
+  workspace: LocalWorkspace;
+  ledger: StoredReadLedger;
+  /** Where the next call starts. */
+  cwd: string;
+  roots: string[];
+  clock: Clock;
+  env: Record<string, string>;
+  progress: number[];
+  path(...names: string[]): string;
+  write(name: string, content: string | Uint8Array): string;
+  text(name: string): string;
+  context(signal?: AbortSignal): ToolContext;
+  /** Parses, enforces and runs, as the pipeline does; a refusal or a throw becomes an error result. */
+  call<Input>(tool: Tool<Input>, input: unknown, signal?: AbortSignal): Promise<ToolOutput & { text: string }>;
+  close(): Promise<void>;
+}
+
+const toText = (content: ToolOutput['content']): string =>
+  typeof content === 'string' ? content : JSON.stringify(content);
+
+export function createBench(): Bench {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-tools-')));
+  const keptFolder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-kept-')));
+  const bench: Bench = {
+    folder,
+    workspace: createLocalWorkspace({ clock: systemClock }),
+    ledger: createReadLedger(),
+    cwd: folder,
+    roots: [folder],
+    clock: systemClock,
+    env: { PATH: process.env.PATH ?? '', HOME: folder },
+    progress: [],
+    path: (...names) => join(folder, ...names),
+    write(name, content) {
+      const path = join(folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+      return path;
+    },
+    text: (name) => readFileSync(join(folder, name), 'utf8'),
+    context: (signal = new AbortController().signal) => ({
+      workspace: bench.workspace,
+      clock: bench.clock,
+      signal,
+      toolUseId: 'toolu_test',
+      cwd: bench.cwd,
+      setCwd: (path) => {
+        bench.cwd = path;
+      },
+      roots: bench.roots,
+      env: bench.env,
+      ledger: bench.ledger,
+      progress: (note) => bench.progress.push(note?.elapsedSeconds ?? -1),
+      async keep(name, text) {
+        const path = join(keptFolder, name);
+        writeFileSync(path, text);
+        return path;
+      },
+    }),
+    async call(tool, input, signal) {
+      const context = bench.context(signal);
+      try {
+        const parsed = await tool.parse(input);
+        const refusal = await tool.enforce?.(parsed, context);
+        if (refusal !== undefined) return { content: refusal, isError: true, text: refusal };
+        const output = await tool.run(parsed, context);
+        return { ...output, text: toText(output.content) };
+      } catch (thrown) {
+        const text = thrown instanceof Error ? thrown.message : String(thrown);
+        return { content: text, isError: true, text };
+      }
+    },
+    async close() {
+      await bench.workspace.close();
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(keptFolder, { recursive: true, force: true });
+    },
+  };
+  return bench;
+}

@@ -1,0 +1,98 @@
+import { mkdirSync, utimesSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { globTool } from '../../src/engine/tools/glob.js';
+import { type Bench, createBench } from './bench.js';
+
+let bench: Bench;
+beforeEach(() => {
+  bench = createBench();
+});
+afterEach(() => bench.close());
+
+const glob = (pattern: string, path?: string) =>
+  bench.call(globTool, path === undefined ? { pattern } : { pattern, path });
+
+/** Files from oldest to newest. */
+const files = (...names: string[]) => {
+  for (const [i, name] of names.entries()) utimesSync(bench.write(name, ''), 1_000 + i, 1_000 + i);
+};
+
+describe('Glob', () => {
+  it('gives the newest first, names relative to the working directory', async () => {
+    files('b.ts', 'src/a.ts', 'c.js');
+    const { content, structured } = await glob('*.ts');
+    expect(content).toBe('src/a.ts\nb.ts');
+    expect(structured).toEqual({
+      filenames: ['src/a.ts', 'b.ts'],
+      durationMs: expect.any(Number),
+      numFiles: 2,
+      truncated: false,
+      totalMatches: 2,
+      countIsComplete: true,
+    });
+  });
+
+  it('orders equally old files by name', async () => {
+    for (const name of ['b', 'a', 'c']) utimesSync(bench.write(name, ''), 1_000, 1_000);
+    expect((await glob('*')).content).toBe('a\nb\nc');
+  });
+
+  it('leaves out what .gitignore names, also for patterns that match everything, with and without a repository', async () => {
+    bench.write('.gitignore', 'node_modules\n*.log\n!keep.log\n');
+    files('node_modules/x/i.js', 'pkg/node_modules/j.js', 'pkg/k.js', 'a.log', 'keep.log');
+    expect((await glob('**/*.js')).content).toBe('pkg/k.js');
+    expect((await glob('pkg/**')).content).toBe('pkg/k.js');
+    expect((await glob('*.log')).content).toBe('keep.log');
+    mkdirSync(bench.path('.git'));
+    bench.write('.git/config', '');
+    expect((await glob('**/*')).content).toBe('.gitignore\nkeep.log\npkg/k.js');
+  });
+
+  it('looks into an ignored folder that is named', async () => {
+    bench.write('.gitignore', 'node_modules\n');
+    files('node_modules/x/i.js');
+    expect((await glob('node_modules/**/*.js')).content).toBe('node_modules/x/i.js');
+  });
+
+  it('finds hidden files', async () => {
+    files('.github/w.yml', '.env');
+    expect((await glob('**')).content).toBe('.env\n.github/w.yml');
+  });
+
+  it('starts at `path`, and names what is outside in full', async () => {
+    files('sub/in.ts', 'out.ts');
+    expect((await glob('*.ts', 'sub')).content).toBe('sub/in.ts');
+    bench.cwd = bench.path('sub');
+    expect((await glob('*.ts', '..')).content).toBe(`${bench.path('out.ts')}\nin.ts`);
+    expect((await glob(`${bench.folder}/*.ts`)).content).toBe(bench.path('out.ts'));
+  });
+
+  it('gives 100 files at most and says how many there are', async () => {
+    files(...Array.from({ length: 120 }, (_, i) => `f${i}.txt`));
+    const { text, structured } = await glob('*.txt');
+    expect(text.split('\n')).toHaveLength(101);
+    expect(text).toMatch(/^f119\.txt\nf118\.txt\n.*\nf20\.txt\n\(100 of 120 files\./s);
+    expect(structured).toMatchObject({ numFiles: 100, truncated: true, totalMatches: 120 });
+  });
+
+  it('says when there is nothing, or nowhere to look', async () => {
+    expect((await glob('*.none')).content).toBe('No files found');
+    expect((await glob('no/such/*.x')).content).toBe('No files found');
+    files('file');
+    expect((await glob('*', 'file')).text).toContain(`${bench.path('file')} is not a folder.`);
+    expect((await glob('*', 'none')).isError).toBe(true);
+    expect((await bench.call(globTool, { pattern: 'a\0' })).text).toContain('NUL');
+  });
+
+  it('says what it reads', () => {
+    expect(globTool.accesses?.({ pattern: '../x/*.ts', path: 'sub' }, { cwd: '/a' })).toEqual([
+      { path: '/a/x', access: 'read' },
+    ]);
+  });
+
+  it('stops when it is interrupted', async () => {
+    files('a');
+    const { isError } = await bench.call(globTool, { pattern: '*' }, AbortSignal.abort());
+    expect(isError).toBe(true);
+  });
+});

@@ -1,0 +1,93 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readTool } from '../../src/engine/tools/read.js';
+import { writeTool } from '../../src/engine/tools/write.js';
+import { type Bench, createBench } from './bench.js';
+
+let bench: Bench;
+beforeEach(() => {
+  bench = createBench();
+});
+afterEach(() => bench.close());
+
+const write = (name: string, content: string) => bench.call(writeTool, { file_path: name, content });
+const read = (name: string) => bench.call(readTool, { file_path: name });
+
+describe('Write', () => {
+  it('creates a file with its folders', async () => {
+    const path = bench.path('a', 'b.txt');
+    const { content, structured } = await write('a/b.txt', 'x\r\ny');
+    expect(content).toBe(`File created successfully at: ${path}`);
+    expect(bench.text('a/b.txt')).toBe('x\r\ny');
+    expect(structured).toEqual({
+      type: 'create',
+      filePath: path,
+      content: 'x\r\ny',
+      structuredPatch: [],
+      originalFile: null,
+      userModified: false,
+    });
+  });
+
+  it('replaces a file that was read, and may do so again', async () => {
+    const path = bench.write('a.sh', 'one\ntwo\n');
+    chmodSync(path, 0o755);
+    await read(path);
+    const { content, structured } = await write(path, 'one\n2\n');
+    expect(content).toBe(`The file ${path} has been updated successfully.`);
+    expect(structured).toEqual({
+      type: 'update',
+      filePath: path,
+      content: 'one\n2\n',
+      structuredPatch: [{ oldStart: 1, oldLines: 2, newStart: 1, newLines: 2, lines: [' one', '-two', '+2'] }],
+      originalFile: 'one\ntwo\n',
+      userModified: false,
+    });
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+    expect((await write(path, 'three')).isError).toBeUndefined();
+  });
+
+  it('refuses a file that was not read', async () => {
+    bench.write('a', 'x');
+    const { text, isError } = await write('a', 'y');
+    expect({ text, isError }).toEqual({
+      text: 'File has not been read yet. Read it first before writing to it.',
+      isError: true,
+    });
+    expect(bench.text('a')).toBe('x');
+  });
+
+  it('refuses a file that changed after it was read, but not one that was only touched', async () => {
+    const path = bench.write('a', 'x');
+    await read('a');
+    writeFileSync(path, 'x');
+    expect((await write('a', 'y')).isError).toBeUndefined();
+    writeFileSync(path, 'z');
+    expect((await write('a', 'w')).text).toMatch(/^File has been modified since read, /);
+    expect(bench.text('a')).toBe('z');
+  });
+
+  it('judges again when it runs, since someone may have been asked in between', async () => {
+    const path = bench.write('a', 'x');
+    await read('a');
+    const input = { file_path: path, content: 'y' };
+    expect(await writeTool.enforce?.(input, bench.context())).toBeUndefined();
+    writeFileSync(path, 'changed meanwhile');
+    await expect(writeTool.run(input, bench.context())).rejects.toThrow('File has been modified since read');
+    expect(bench.text('a')).toBe('changed meanwhile');
+  });
+
+  it('refuses folders, devices and wrong input', async () => {
+    mkdirSync(bench.path('folder'));
+    expect((await write('folder', 'x')).text).toContain('EISDIR');
+    expect((await write('/dev/null', 'x')).text).toContain('is a device, pipe or socket');
+    expect((await bench.call(writeTool, { file_path: 'a' })).text).toContain('`content` is missing');
+    expect((await write('a\0', 'x')).text).toContain('NUL');
+  });
+
+  it('says which path it writes', () => {
+    expect(writeTool.accesses?.({ file_path: '../x', content: '' }, { cwd: '/a/b' })).toEqual([
+      { path: '/a/x', access: 'write' },
+    ]);
+  });
+});
