@@ -57,7 +57,8 @@ export function createEngine(parts: EngineParts): Engine {
   const catalog = parts.catalog ?? createCatalog();
 
   const open = async (config: SessionConfig): Promise<Session> => {
-    const workspace = parts.workspace ?? createLocalWorkspace({ clock, logger, env: config.env });
+    const own = createLocalWorkspace({ clock, logger, env: config.env });
+    const workspace = parts.workspace ?? own;
     const store = config.persistSession === false ? undefined : parts.store;
     const { key, entries } = await findSession(config, { store: parts.store, clock });
     const state = await startState(config, { catalog, workspace, entries });
@@ -84,7 +85,10 @@ export function createEngine(parts: EngineParts): Engine {
       manners: mannersFor(config.client),
       childEnv,
       keep: createKeeper(log.path),
-      release: () => store?.release(key.sessionId),
+      release: async () => {
+        store?.release(key.sessionId);
+        await own.close();
+      },
     });
   };
 

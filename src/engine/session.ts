@@ -44,7 +44,7 @@ export interface SessionParts {
   childEnv: Readonly<Record<string, string>>;
   keep: (name: string, text: string) => Promise<string>;
   /** Called once, when the session is closed. */
-  release: () => void;
+  release: () => Promise<void>;
 }
 
 /** One watcher, and whether it can be asked. */
@@ -70,7 +70,7 @@ export class Session implements SessionScope {
   readonly manners: Manners;
   readonly childEnv: Readonly<Record<string, string>>;
   readonly keep: (name: string, text: string) => Promise<string>;
-  readonly #release: () => void;
+  readonly #release: () => Promise<void>;
   readonly #inbox: UserMessage[] = [];
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
@@ -155,7 +155,7 @@ export class Session implements SessionScope {
     const running = this.#running;
     running?.abort.abort();
     await running?.over;
-    this.#release();
+    await this.#release();
     this.#finished.resolve();
   }
 

@@ -186,7 +186,8 @@ describe('runChat', () => {
     await terminal.sees('Allow?');
     terminal.input.end();
     await over;
-    expect(answers).toEqual(Array(2).fill({ behavior: 'deny', message: 'The person left without answering.' }));
+    const left = { behavior: 'deny', message: 'The person left without answering.' };
+    expect(answers).toEqual([left, left]);
   });
 
   it('H7: choices are answered by number or in own words', async () => {

@@ -124,7 +124,7 @@ describe('sessions on disk', () => {
     const { cwd } = run;
     const configDir = join(cwd, 'config');
     const open = () => createFileStore({ configDir });
-    const first = await start([SCRIPT[0], 'done'], {
+    const first = await start([...SCRIPT.slice(0, 1), 'done'], {
       store: open(),
       cwd,
       config: { ...bypass, sessionId: SESSION },
@@ -177,7 +177,7 @@ describe('append, then emit', () => {
       await new Promise((resolve) => setImmediate(resolve));
       await append(key, lines);
     };
-    const run = await start([SCRIPT[0], 'done'], {
+    const run = await start([...SCRIPT.slice(0, 1), 'done'], {
       store: slow,
       config: { ...bypass, sessionId: SESSION },
     });

@@ -148,7 +148,7 @@ function randomOf(seed: number): () => number {
 
 function generateConfig(seed: number): Partial<SessionConfig> {
   const random = randomOf(seed);
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)];
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const pieces = ['Read', 'Bash(git log:*)', ',', ' ', '(', ')', '[', '"', '=', '-', '--', 'ü', '\n', '\\', "'", 'x'];
   const text = (): string => Array.from({ length: 1 + Math.floor(random() * 6) }, () => pick(pieces)).join('');
   const texts = (least: number): string[] => Array.from({ length: least + Math.floor(random() * 3) }, text);

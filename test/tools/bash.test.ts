@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/engine/clock.js';
 import { bashTool } from '../../src/engine/tools/bash.js';
+import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import type { Clock } from '../../src/protocol/index.js';
 import { isRunning, pidFrom, until, untilGone } from '../workspace/running.js';
 import { type Bench, createBench } from './bench.js';
@@ -193,16 +194,18 @@ describe('Bash that lasts', () => {
       },
     };
     bench.clock = clock;
+    bench.workspace = createLocalWorkspace({ clock });
     return { fire: () => callback() };
   }
 
   it('is ended with all its children at the timeout (B2)', async () => {
-    const stubborn = 'trap "" TERM; echo $BASHPID > child; while true; do sleep 0.05; done';
-    const running = bash(`echo partial; (${stubborn}) & wait`, { timeout: 1_500 });
+    const clock = useManual(90_000);
+    const running = bash('echo partial; setsid sleep 300 & echo $! > child; wait', { timeout: 90_000 });
     const child = await pidFrom(bench.path('child'));
+    clock.fire();
     const { content, isError } = await running;
     expect({ content, isError }).toEqual({
-      content: 'Exit code 143\nCommand timed out after 1.5s\npartial',
+      content: 'Exit code 143\nCommand timed out after 1m 30s\npartial',
       isError: true,
     });
     expect(isRunning(child)).toBe(false);

@@ -60,7 +60,7 @@ describe('createOutputBuffer', () => {
       const expected =
         dropped <= 0
           ? bytes.toString()
-          : `${bytes.subarray(0, headBytes)}\n\n[${dropped} bytes were dropped here]\n\n${bytes.subarray(-tailBytes)}`;
+          : `${bytes.subarray(0, headBytes).toString()}\n\n[${dropped} bytes were dropped here]\n\n${bytes.subarray(-tailBytes).toString()}`;
       expect(buffer.text()).toBe(expected);
     }
   });

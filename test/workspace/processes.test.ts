@@ -91,7 +91,9 @@ describe('run', () => {
 
   it('tells the streams apart', async () => {
     const streams: string[] = [];
-    await run('echo a; echo b >&2', { onOutput: (chunk, stream) => streams.push(`${stream}:${Buffer.from(chunk)}`) });
+    await run('echo a; echo b >&2', {
+      onOutput: (chunk, stream) => streams.push(`${stream}:${Buffer.from(chunk).toString()}`),
+    });
     expect(streams.toSorted()).toEqual(['stderr:b\n', 'stdout:a\n']);
   });
 
@@ -108,7 +110,7 @@ describe('run', () => {
     const names = text
       .trim()
       .split('\n')
-      .map((line) => line.split('=')[0]);
+      .map((line) => line.split('=')[0] ?? '');
     expect(names.toSorted()).toEqual(['HEDDLE_CALL', 'HOME', 'ONLY', 'PATH', 'PWD', 'SHLVL', '_']);
   });
 

@@ -34,10 +34,10 @@ strike() {
 }
 token=$1
 strike TERM
-for pause in 2 0.2 0.2 0.2; do
+for step in '1 0' '1 KILL' '0.2 KILL' '0.2 KILL'; do
   [ $found = 1 ] || exit 0
-  sleep $pause
-  strike KILL
+  sleep "\${step% *}"
+  strike "\${step#* }"
 done
 `;
 
