@@ -95,6 +95,10 @@ export const ERROR_NOTES = {
     when: 'A program that Heddle needs could not be started, or ended with a failure.',
     help: 'Look at the exit code and the tail of stderr in `data`.',
   },
+  replay_miss: {
+    when: 'In a test, a request differs from its recording, is not in the cassette, or recordings were not asked for.',
+    help: "Read where the two differ. Record again if the change is meant; hide what differs by nature with `mask`; use `match: 'any'` if only the order changed.",
+  },
   request_failed: {
     when: 'The other side answered a control request with an error that has no code known here.',
     help: 'Read the message: it holds the words of the other side. An `error_code` in `data` is its own code.',

@@ -58,9 +58,8 @@ async function run(argv: readonly string[]): Promise<number> {
   const cwd = process.cwd();
   const isRoot = process.getuid?.() === 0;
   checkStart({ mode, cli: parsed.cli, config: parsed.config, cwd, isRoot, isSandbox: environment.isSandbox });
-  const config = toSessionConfig({ parsed, environment, cwd, isRoot });
+  const config = dropIgnored({ cli: parsed.cli, config: toSessionConfig({ parsed, environment, cwd, isRoot }), mode });
   const logger = chooseLog({ config, mode, cli: parsed.cli, environment });
-  tellIgnored({ cli: parsed.cli, config, mode, logger });
   const look: Look = { colour: colour && !parsed.cli.axScreenReader, words: parsed.cli.axScreenReader };
   return MODES[mode]({ cli: parsed.cli, config, positionals: parsed.positionals, look, logger });
 }
@@ -89,16 +88,18 @@ function chooseLog({ config, mode, cli, environment }: LogChoice): Logger | unde
   return createDebugLog({ toStderr, file: config.debugFile, topics, stderr: process.stderr });
 }
 
-/** A flag that does nothing yet is never accepted in silence. Programs find it in the debug log: their stderr stays clean. */
-function tellIgnored({ cli, config, mode, logger }: Pick<Run, 'cli' | 'config' | 'logger'> & { mode: Mode }): void {
+/** A person is told which flags do nothing yet, and goes on without; a program gets the engine's refusal as a result. */
+function dropIgnored({ cli, config, mode }: Pick<Run, 'cli' | 'config'> & { mode: Mode }): SessionConfig {
+  if (mode === 'serve') return config;
+  const kept: Record<string, unknown> = { ...config };
+  const flags = new Map(cli.later?.map(({ flag, key }) => [flag, key]));
   const promptTool = config.permissionPromptTool;
-  const flags = new Set(cli.later?.map(({ flag }) => flag));
-  if (promptTool !== undefined && promptTool !== 'stdio') flags.add('--permission-prompt-tool');
-  for (const flag of flags) {
-    const text = `${flag} is not supported yet and was ignored`;
-    if (mode === 'serve') logger?.('warn', text);
-    else process.stderr.write(`heddle: ${text}\n`);
+  if (promptTool !== undefined && promptTool !== 'stdio') flags.set('--permission-prompt-tool', 'permissionPromptTool');
+  for (const [flag, key] of flags) {
+    process.stderr.write(`heddle: ${flag} is not supported yet and was ignored\n`);
+    delete kept[key];
   }
+  return kept as unknown as SessionConfig;
 }
 
 async function openEngine({ config, logger }: Pick<Run, 'config' | 'logger'>) {

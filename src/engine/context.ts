@@ -4,22 +4,20 @@ import { type AssistantEntry, type Entry, isLifeEntry, toBlocks, type UserEntry 
 /** The conversation as the model sees it. It follows from the log alone, so a resumed session sends the same bytes. */
 export function toContext(entries: readonly Entry[]): MessageParam[] {
   const aborted = abortedMessages(entries);
+  const dropped = droppedEntries(entries);
   const messages: MessageParam[] = [];
   for (const entry of entries) {
-    if (isLifeEntry(entry)) continue;
-    if (entry.type === 'assistant') {
-      if (entry.isApiErrorMessage || aborted.has(entry.message.id)) continue;
-      addAssistant(messages, entry);
-    } else {
-      addUser(messages, entry);
-    }
+    if (isLifeEntry(entry) || dropped.has(entry)) continue;
+    if (entry.type === 'user') addUser(messages, entry);
+    else if (!entry.isApiErrorMessage && !aborted.has(entry.message.id)) addAssistant(messages, entry);
   }
   return messages;
 }
 
 /** Blocks of one answer, and of answers that continue one another, are one message; the log keeps them apart. */
 function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
-  const blocks = entry.message.content;
+  const blocks = entry.message.content.filter(saysSomething);
+  if (blocks.length === 0) return;
   const last = messages.at(-1);
   if (last?.role === 'assistant') (last.content as ContentBlock[]).push(...blocks);
   else messages.push({ role: 'assistant', content: [...blocks] });
@@ -30,7 +28,8 @@ function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
  * that it does not matter which of them was done first.
  */
 function addUser(messages: MessageParam[], entry: UserEntry): void {
-  const blocks = toBlocks(entry.message.content);
+  const said = toBlocks(entry.message.content).filter(saysSomething);
+  const blocks: UserContentBlock[] = said.length > 0 ? said : [{ type: 'text', text: '(an empty message)' }];
   const last = messages.at(-1);
   if (last?.role !== 'user') {
     messages.push({ role: 'user', content: blocks });
@@ -43,6 +42,10 @@ function addUser(messages: MessageParam[], entry: UserEntry): void {
   last.content = [...results, ...merged.filter((block) => block.type !== 'tool_result')];
 }
 
+/** The API refuses blocks of empty text. */
+const saysSomething = (block: { type: string; text?: unknown }): boolean =>
+  block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== '');
+
 function callOrder(answer: MessageParam | undefined): Map<string, number> {
   const blocks = (answer?.content ?? []) as ContentBlock[];
   return new Map(blocks.flatMap((block, index) => (block.type === 'tool_use' ? [[block.id, index] as const] : [])));
@@ -54,3 +57,17 @@ function abortedMessages(entries: readonly Entry[]): Set<string> {
   for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'aborted') ids.add(entry.messageId);
   return ids;
 }
+
+/** What turns said that the model API refused; what the engine told about the surroundings stays. */
+function droppedEntries(entries: readonly Entry[]): Set<Entry> {
+  const dropped = new Set<Entry>();
+  let turn: Entry[] = [];
+  for (const entry of entries) {
+    if (!isLifeEntry(entry)) turn.push(entry);
+    else if (entry.kind === 'turn' && entry.state === 'started') turn = [];
+    else if (entry.kind === 'turn' && entry.dropped) for (const one of turn) if (!isSurroundings(one)) dropped.add(one);
+  }
+  return dropped;
+}
+
+const isSurroundings = (entry: Entry): boolean => entry.type === 'user' && entry.isMeta === true;

@@ -10,22 +10,28 @@ import type {
   Workspace,
 } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
+import { checkConfig } from './check-config.js';
 import { childEnvironment } from './child-env.js';
+import { mayBypass, refuseUnpriced } from './choices.js';
 import { mannersFor } from './manners.js';
+import { McpServers } from './mcp/servers.js';
 import { type Catalog, createCatalog } from './model/catalog.js';
 import { Outbox } from './outbox.js';
-import { chooseProvider } from './provider.js';
+import { isWithinRoots } from './permissions/path.js';
+import { createProviders } from './provider.js';
+import { Questions } from './questions.js';
 import { type LifeFields, Recorder } from './recorder.js';
-import type { SessionState } from './scope.js';
+import type { SessionScope, SessionState } from './scope.js';
 import { Session } from './session.js';
 import { type Entry, type LifeEntry, LOG_FORMAT } from './sessions/entry.js';
 import { createKeeper } from './sessions/kept-output.js';
 import { Log } from './sessions/log.js';
-import { cutAnswers, lastChoices, loadNewest, loadSession } from './sessions/resume.js';
+import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession } from './sessions/resume.js';
 import { Spending } from './spending.js';
 import { createBuiltinTools } from './tools/builtin.js';
 import { createReadLedger } from './tools/ledger.js';
 import { selectTools } from './tools/registry.js';
+import { refuseUnsupported } from './unsupported.js';
 import { HEDDLE_VERSION } from './version.js';
 import { createLocalWorkspace } from './workspace/local.js';
 
@@ -57,39 +63,46 @@ export function createEngine(parts: EngineParts): Engine {
   const catalog = parts.catalog ?? createCatalog();
 
   const open = async (config: SessionConfig): Promise<Session> => {
+    checkConfig(config);
+    refuseUnsupported(config);
     const own = createLocalWorkspace({ clock, logger, env: config.env });
     const workspace = parts.workspace ?? own;
     const store = config.persistSession === false ? undefined : parts.store;
     const { key, entries } = await findSession(config, { store: parts.store, clock });
-    const state = await startState(config, { catalog, workspace, entries });
-    refuseUnpricedBudget(config, state, catalog);
     const childEnv = childEnvironment(config);
-    const provider =
-      parts.provider ?? (await chooseProvider(state.model.model, { config, clock, logger, workspace, childEnv }));
+    const providerFor = createProviders({ config, clock, logger, workspace, childEnv, only: parts.provider });
+    const tools = [...createBuiltinTools(), ...(parts.tools ?? [])];
+    const state = await startState(config, { catalog, workspace, entries, providerFor, tools });
     const log = new Log({ key, store, entries });
     const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface: prefaceOf(entries, catalog) });
     const spending = new Spending(catalog);
     spending.restore(entries);
-    return new Session({
+    const scope: SessionScope = {
+      id: key.sessionId,
       config,
       state,
       clock,
       logger,
-      provider,
       catalog,
       workspace,
-      tools: selectTools([...createBuiltinTools(), ...(parts.tools ?? [])], config),
       recorder,
-      ledger: createReadLedger(),
+      questions: new Questions(),
+      mcp: new McpServers(),
+      ledger: createReadLedger({
+        known: lastNotes(entries),
+        onNote: (path, hash) => void recorder.life({ kind: 'noted', path, hash }),
+      }),
       spending,
       manners: mannersFor(config.client),
       childEnv,
+      providerFor,
       keep: createKeeper(log.path),
-      release: async () => {
-        store?.release(key.sessionId);
-        await own.close();
-      },
-    });
+    };
+    const release = async (): Promise<void> => {
+      store?.release(key.sessionId);
+      await own.close();
+    };
+    return new Session(scope, { tools, release });
   };
 
   return { clock, catalog, open };
@@ -101,9 +114,6 @@ async function findSession(
   options: { store: SessionStore | undefined; clock: Clock },
 ): Promise<{ key: SessionKey; entries: Entry[] }> {
   const { store } = options;
-  for (const option of ['forkSession', 'resumeSessionAt', 'resumeDropsTurn'] as const) {
-    if (config[option]) throw new HeddleError('not_supported', `${option} is not supported in this version.`);
-  }
   const fresh = { key: { sessionId: config.sessionId ?? options.clock.uuid(), cwd: config.cwd }, entries: [] };
   if (store === undefined) {
     if (config.resume)
@@ -123,31 +133,52 @@ async function findSession(
 /** What the call says counts; where it is silent, what was in force when the log ended. */
 async function startState(
   config: SessionConfig,
-  options: { catalog: Catalog; workspace: Workspace; entries: readonly Entry[] },
+  options: {
+    catalog: Catalog;
+    workspace: Workspace;
+    entries: readonly Entry[];
+    providerFor: SessionScope['providerFor'];
+    tools: readonly Tool[];
+  },
 ): Promise<SessionState> {
   const { workspace, catalog } = options;
   const last = lastChoices(options.entries);
-  const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
-  const stat = await workspace.stat(config.cwd);
-  if (stat?.kind !== 'directory') {
+  if (!(await isFolder(workspace, config.cwd))) {
     throw new HeddleError('invalid_config', `The working directory ${config.cwd} does not exist.`, {
       hint: 'Set cwd to an existing folder.',
     });
   }
+  const model = catalog.resolveModel(config.model ?? last.model ?? 'default');
+  const fallbacks = (config.fallbackModel?.split(',') ?? []).map((name) => catalog.resolveModel(name).model);
+  refuseUnpriced(config, [model.model, ...fallbacks], catalog.hasPrice);
+  const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
+  const roots = await Promise.all(folders.map((folder) => workspace.realPath(folder)));
+  const { keySource } = await options.providerFor(model.model);
+  const lastMode = last.mode === 'bypassPermissions' && !mayBypass(config) ? undefined : last.mode;
   return {
-    model: catalog.resolveModel(config.model ?? last.model ?? 'default'),
-    mode: config.permissionMode ?? last.mode ?? 'default',
+    model,
+    keySource,
+    mode: config.permissionMode ?? lastMode ?? 'default',
     maxThinkingTokens: config.maxThinkingTokens ?? last.maxThinkingTokens,
-    cwd: config.cwd,
-    roots: await Promise.all(folders.map((folder) => workspace.realPath(folder))),
+    cwd: await lastCwd(last.cwd, { workspace, roots, start: config.cwd }),
+    roots,
     allowed: [],
+    denied: [],
+    asked: [],
+    tools: selectTools(options.tools, config),
   };
 }
 
-/** A budget that cannot be watched would be no budget. */
-function refuseUnpricedBudget(config: SessionConfig, { model }: SessionState, catalog: Catalog): void {
-  if (config.maxBudgetUsd === undefined || catalog.hasPrice(model.model)) return;
-  throw new HeddleError('budget_unpriced', `The price of ${model.model} is not known, so a USD budget cannot be kept.`);
+const isFolder = async (workspace: Workspace, path: string): Promise<boolean> =>
+  (await workspace.stat(path))?.kind === 'directory';
+
+/** Where the shell was when the log ended, if that is still a folder that may be used. */
+async function lastCwd(
+  cwd: string | undefined,
+  { workspace, roots, start }: { workspace: Workspace; roots: readonly string[]; start: string },
+): Promise<string> {
+  if (cwd === undefined || !(await isFolder(workspace, cwd))) return start;
+  return isWithinRoots(await workspace.realPath(cwd), roots) ? cwd : start;
 }
 
 /** Says in the log who writes from here on, and closes answers that a dead process left in the middle. */

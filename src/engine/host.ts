@@ -4,8 +4,10 @@ import type {
   InitializeParams,
   InitializeResult,
   Logger,
+  McpSetServersResult,
   Message,
   ModelInfo,
+  ParamsOf,
   ResultMessage,
   SessionConfig,
   UserMessage,
@@ -14,6 +16,8 @@ import { HeddleError, PERMISSION_MODES, type PermissionMode, toHeddleError } fro
 import { Peer } from '../wire/index.js';
 import type { Engine } from './engine.js';
 import { exitCodeOf } from './manners.js';
+import type { Exchange } from './mcp/connection.js';
+import type { SdkServer } from './mcp/servers.js';
 import { emptyUsage } from './model/usage-sum.js';
 import type { Ask } from './questions.js';
 import type { Session } from './session.js';
@@ -68,6 +72,8 @@ class Host {
   #peer: Peer<'engine'> | undefined;
   #session: Promise<Session> | undefined;
   #openFailed = false;
+  /** MCP servers that live with the client. */
+  #servers = new Map<string, SdkServer>();
   /** Messages are handed over one after the other, behind the opening of the session. */
   #order: Promise<void> = Promise.resolve();
   exitCode = 0;
@@ -91,19 +97,37 @@ class Host {
     peer.handle('set_permission_mode', async ({ mode }) => {
       const session = await this.#open();
       session.setPermissionMode(parseMode(mode));
-      return { mode: session.state.mode };
+      return { mode: session.scope.state.mode };
     });
-    peer.handle('set_model', async ({ model }) => ({ model: (await this.#open()).setModel(model ?? undefined) }));
+    peer.handle('set_model', async ({ model }) => ({
+      model: await (await this.#open()).setModel(model ?? undefined),
+    }));
     peer.handle('set_max_thinking_tokens', async ({ max_thinking_tokens }) => {
+      if (max_thinking_tokens !== null && !(max_thinking_tokens >= 0)) {
+        throw new HeddleError('invalid_config', 'max_thinking_tokens must be 0 or more, or null.');
+      }
       (await this.#open()).setMaxThinkingTokens(max_thinking_tokens);
       return undefined;
     });
-    peer.handle('mcp_status', () => ({ mcpServers: [] }));
+    peer.handle('mcp_status', async () => ({ mcpServers: (await this.#open()).scope.mcp.status }));
+    peer.handle('mcp_set_servers', ({ servers }) => this.#setServers(servers));
+    peer.handle('mcp_reconnect', async ({ serverName }) => {
+      await (await this.#open()).scope.mcp.reconnect(serverName);
+      return undefined;
+    });
+    peer.handle('mcp_toggle', async ({ serverName, enabled }) => {
+      (await this.#open()).scope.mcp.toggle(serverName, enabled);
+      return undefined;
+    });
+    peer.handle('rewind_files', () => {
+      throw new HeddleError('not_supported', 'File rewinding is not enabled.');
+    });
+    peer.handle('stop_task', () => ({}));
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
     peer.handle('get_session_cost', async () => {
       const session = await this.#open();
-      return { text: `Total cost: $${session.spending.totalUsd.toFixed(4)}` };
+      return { text: `Total cost: $${session.scope.spending.totalUsd.toFixed(4)}` };
     });
   }
 
@@ -126,6 +150,7 @@ class Host {
     this.#logger('warn', 'a frame was refused', { error: error.message });
     const isPrompt = typeof frame === 'object' && frame !== null && 'type' in frame && frame.type === 'user';
     if (isPrompt) this.#send(this.#toFailure(error));
+    else this.#sayRefused(error);
   }
 
   /** Waits until everything that was sent in is answered. */
@@ -140,7 +165,7 @@ class Host {
     await this.#order;
     const session = await this.#session?.catch(() => undefined);
     await session?.close();
-    if (session && !this.#openFailed) this.exitCode = exitCodeOf(session.lastResult, session.manners);
+    if (session && !this.#openFailed) this.exitCode = exitCodeOf(session.lastResult, session.scope.manners);
   }
 
   async #submit(message: UserMessage): Promise<void> {
@@ -155,12 +180,13 @@ class Host {
   }
 
   #open(): Promise<Session> {
-    this.#session ??= this.#engine.open(this.#config).then((session) => {
+    this.#session ??= this.#engine.open(this.#config).then(async (session) => {
       session.attach({
         deliver: (message) => this.#send(message),
         backlog: () => ({ size: this.#channel.buffered, belowLimit: (limit) => this.#channel.drained(limit) }),
         ...(this.#config.permissionPromptTool === 'stdio' && { ask: this.#ask }),
       });
+      await session.scope.mcp.set(this.#servers);
       return session;
     });
     return this.#session;
@@ -172,14 +198,22 @@ class Host {
   };
 
   async #initialize(params: InitializeParams): Promise<InitializeResult> {
-    const { systemPrompt, appendSystemPrompt } = params;
+    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema } = params;
     this.#config = {
       ...this.#config,
       ...(systemPrompt !== undefined && { systemPrompt }),
       ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+      ...(hooks && { hooks }),
+      ...(agents && { agents }),
+      ...(jsonSchema && { jsonSchema }),
     };
+    for (const name of params.sdkMcpServers ?? []) {
+      const manifest = params.sdkMcpServerManifests?.[name];
+      this.#servers.set(name, { exchange: this.#exchangeWith(name), ...(manifest && { manifest }) });
+    }
     const session = await this.#session?.catch(() => undefined);
-    const source = session?.provider.keySource;
+    await session?.scope.mcp.set(this.#servers);
+    const source = session?.scope.state.keySource;
     return {
       commands: [],
       agents: [],
@@ -190,9 +224,39 @@ class Host {
       ...(this.#pid !== undefined && { pid: this.#pid }),
       claude_code_version: FOLLOWED_VERSION,
       heddle_version: HEDDLE_VERSION,
-      current_permission_mode: session?.state.mode ?? this.#config.permissionMode ?? 'default',
+      current_permission_mode: session?.scope.state.mode ?? this.#config.permissionMode ?? 'default',
       session_state: session?.busy ? 'running' : 'idle',
     };
+  }
+
+  /** Servers of other kinds than the client's own come with a later version; saying so beats dropping them. */
+  async #setServers(servers: ParamsOf<'mcp_set_servers'>['servers']): Promise<McpSetServersResult> {
+    const session = await this.#open();
+    const own = Object.entries(servers).filter(([, server]) => server.type === 'sdk');
+    this.#servers = new Map(
+      own.map(([name]) => [name, this.#servers.get(name) ?? { exchange: this.#exchangeWith(name) }]),
+    );
+    const outcome = await session.scope.mcp.set(this.#servers);
+    for (const [name, { type = 'stdio' }] of Object.entries(servers)) {
+      if (type !== 'sdk') outcome.errors[name] = `MCP servers of type ${type} are not supported in this version.`;
+    }
+    return outcome;
+  }
+
+  #exchangeWith(server: string): Exchange {
+    return async (message, options) => {
+      if (this.#peer === undefined)
+        throw new HeddleError('channel_closed', `The host of MCP server ${server} is gone.`);
+      const answer = await this.#peer.request('mcp_message', { server_name: server, message }, options);
+      return answer?.mcp_response;
+    };
+  }
+
+  /** Nobody waits for an answer to such a frame, but whoever sent it should know. */
+  #sayRefused(error: HeddleError): void {
+    const { message: content, code: tag } = error;
+    const uuid = this.#engine.clock.uuid();
+    this.#send({ type: 'system', subtype: 'informational', level: 'error', content, tag, uuid, session_id: '' });
   }
 
   #send(message: Message): void {
@@ -224,7 +288,8 @@ class Host {
 
 function parseMode(mode: string): PermissionMode {
   if ((PERMISSION_MODES as readonly string[]).includes(mode)) return mode as PermissionMode;
-  throw new HeddleError('invalid_config', `Cannot set permission mode: must be one of ${PERMISSION_MODES.join(', ')}`);
+  const text = `Cannot set permission mode: must be one of ${PERMISSION_MODES.join(', ')}`;
+  throw new HeddleError('invalid_config', text, { data: { error_code: 'invalid_mode' } });
 }
 
 const modelInfos = ({ catalog }: Engine): ModelInfo[] =>

@@ -1,8 +1,13 @@
-export { systemClock } from './clock.js';
+export { systemClock } from '../protocol/plain.js';
 export { createEngine, type Engine, type EngineParts } from './engine.js';
 export { type HostOptions, serveHost } from './host.js';
 export { exitCodeOf, type Manners } from './manners.js';
+export { type ApiProviderOptions, createApiProvider } from './model/api.js';
+export type { CassetteSink } from './model/cassette.js';
 export { type Catalog, type CatalogTable, createCatalog, type ModelFacts, type Price } from './model/catalog.js';
+export { DEFAULT_MASKS, folderMask, type Mask, maskText } from './model/mask.js';
+export { createRecorder, type RecorderOptions } from './model/recording.js';
+export { createReplay, type Replay, type ReplayOptions } from './model/replay.js';
 export {
   createStepIds,
   pauseIndex,
@@ -11,7 +16,7 @@ export {
   type ScriptStep,
   stepEvents,
 } from './model/script-step.js';
-export { createScriptedModel, type ScriptedModel } from './model/scripted.js';
+export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/scripted.js';
 export { type Action, nextAction } from './next-action.js';
 export type { Ask, Question } from './questions.js';
 export type { Attachment, Session } from './session.js';

@@ -11,6 +11,8 @@ export interface Limit {
 
 /** Bytes of JSON per token, low enough not to underrate a prompt. */
 const BYTES_PER_TOKEN = 3;
+/** Writing to the cache is the dearest way to send a token. */
+const CACHE_WRITE_FACTOR = 1.25;
 
 /** An answer shorter than this is not worth a call. */
 const LEAST_ANSWER_TOKENS = 16;
@@ -28,19 +30,19 @@ export function turnLimit({ config }: SessionScope, tally: TurnTally): Limit | u
 
 export function budgetLimit({ config, spending }: SessionScope): Limit | undefined {
   const { maxBudgetUsd } = config;
-  return maxBudgetUsd !== undefined && spending.totalUsd >= maxBudgetUsd ? overBudget(maxBudgetUsd) : undefined;
+  return maxBudgetUsd !== undefined && spending.sinceOpenUsd >= maxBudgetUsd ? overBudget(maxBudgetUsd) : undefined;
 }
 
 /** The body with `max_tokens` cut down to what the budget still pays for, or the limit if that is too little. */
 export function fitBudget(scope: SessionScope, body: MessagesBody): MessagesBody | Limit {
   const { maxBudgetUsd } = scope.config;
   if (maxBudgetUsd === undefined) return body;
-  const left = maxBudgetUsd - scope.spending.totalUsd;
+  const left = maxBudgetUsd - scope.spending.sinceOpenUsd;
   const perToken = pricePerToken(scope.catalog, body.model);
   if (perToken === undefined) return body;
-  const inputTokens = Math.ceil(JSON.stringify(body.messages).length / BYTES_PER_TOKEN);
-  const affordable =
-    perToken.output === 0 ? Infinity : Math.floor((left - inputTokens * perToken.input) / perToken.output);
+  const inputUsd =
+    Math.ceil(Buffer.byteLength(JSON.stringify(body)) / BYTES_PER_TOKEN) * perToken.input * CACHE_WRITE_FACTOR;
+  const affordable = perToken.output === 0 ? Infinity : Math.floor((left - inputUsd) / perToken.output);
   if (affordable < LEAST_ANSWER_TOKENS) return overBudget(maxBudgetUsd);
   return affordable >= body.max_tokens ? body : { ...body, max_tokens: affordable };
 }

@@ -28,6 +28,7 @@ export type Action =
   | { do: 'finish'; stopReason: string | null; empty: boolean };
 
 const MAX_CONTINUATIONS = 3;
+const MAX_PAUSES = 20;
 
 /** What has to happen next. Follows from the log alone, so a resumed session goes on as if nothing had been. */
 export function nextAction(entries: readonly Entry[]): Action {
@@ -43,9 +44,9 @@ export function nextAction(entries: readonly Entry[]): Action {
   if (somethingToSay) return { do: 'call-model' };
 
   const { stopReason, messageId } = turn[last] as StepEntry;
-  if (stopReason === 'pause_turn') return { do: 'call-model' };
-  const empty = !turn.some((entry) => entry.type === 'assistant' && entry.message.id === messageId);
+  const empty = !turn.some((entry) => isAnswer(entry) && entry.message.id === messageId);
   const stops = (reason: string) => turn.filter((entry) => isStep(entry) && entry.stopReason === reason).length;
+  if (stopReason === 'pause_turn' && stops('pause_turn') <= MAX_PAUSES) return { do: 'call-model' };
   if (stopReason === 'max_tokens' && stops('max_tokens') <= MAX_CONTINUATIONS)
     return { do: 'nudge', why: 'max_tokens' };
   if (empty && stopReason !== 'refusal' && !wasNudged(turn)) return { do: 'nudge', why: 'empty' };
@@ -54,44 +55,56 @@ export function nextAction(entries: readonly Entry[]): Action {
 
 /** The entries of the turn that is running, or undefined when none is. */
 export function currentTurn(entries: readonly Entry[]): readonly Entry[] | undefined {
-  const start = entries.findLastIndex((entry) => isLifeEntry(entry) && entry.kind === 'turn');
-  if (start === -1 || (entries[start] as TurnEntry).state === 'ended') return undefined;
-  return entries.slice(start + 1);
+  const last = entries.findLast((entry) => isTurn(entry)) as TurnEntry | undefined;
+  return last?.state === 'started' ? lastTurn(entries) : undefined;
+}
+
+/** The entries since the last turn began, whether it is over or not. */
+export const lastTurn = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.slice(entries.findLastIndex((entry) => isTurn(entry) && entry.state === 'started') + 1);
+
+/** The model that the running turn fell back to, if it did. */
+export function lastFallback(entries: readonly Entry[]): string | undefined {
+  const entry = currentTurn(entries)?.findLast((one) => isLifeEntry(one) && one.kind === 'fallback');
+  return entry && 'model' in entry && typeof entry.model === 'string' ? entry.model : undefined;
 }
 
 /** Tool calls that have no result yet, in order. Answers that were cut off are marked as aborted before this is asked. */
 export function openCalls(entries: readonly Entry[]): OpenCall[] {
-  const answered = new Set<string>();
   const aborted = new Set<string>();
-  const lives = new Map<string, CallEntry[]>();
+  for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'aborted') aborted.add(entry.messageId);
+  const open = new Map<string, OpenCall>();
   for (const entry of entries) {
-    if (entry.type === 'user') {
-      for (const block of toBlocks(entry.message.content)) {
-        if (block.type === 'tool_result') answered.add(block.tool_use_id);
-      }
-    } else if (isLifeEntry(entry)) {
-      if (entry.kind === 'aborted') aborted.add(entry.messageId);
-      if (entry.kind === 'call') lives.set(entry.toolUseId, [...(lives.get(entry.toolUseId) ?? []), entry]);
+    if (entry.type === 'assistant' && !aborted.has(entry.message.id)) {
+      for (const block of entry.message.content)
+        if (block.type === 'tool_use') open.set(block.id, toOpenCall(block, entry));
+    } else if (entry.type === 'user') {
+      for (const block of toBlocks(entry.message.content))
+        if (block.type === 'tool_result') open.delete(block.tool_use_id);
+    } else if (isLifeEntry(entry) && entry.kind === 'call') {
+      const call = open.get(entry.toolUseId);
+      if (call) live(call, entry);
     }
   }
-  const open: OpenCall[] = [];
-  for (const entry of entries) {
-    if (entry.type !== 'assistant' || aborted.has(entry.message.id)) continue;
-    for (const block of entry.message.content) {
-      if (block.type !== 'tool_use' || answered.has(block.id)) continue;
-      open.push(toOpenCall(block, entry, lives.get(block.id) ?? []));
-    }
-  }
-  return open;
+  return [...open.values()];
 }
 
-function toOpenCall(block: ToolUseBlock, entry: AssistantEntry, life: readonly CallEntry[]): OpenCall {
-  const call: OpenCall = { block, life: life.at(-1)?.state ?? 'new' };
-  if (entry.invalidInput !== undefined) call.invalidInput = entry.invalidInput;
-  const answer = life.findLast((step) => step.state === 'answered');
-  if (answer) call.answer = answer;
-  return call;
+const toOpenCall = (block: ToolUseBlock, { invalidInput }: AssistantEntry): OpenCall => ({
+  block,
+  life: 'new',
+  ...(invalidInput !== undefined && { invalidInput }),
+});
+
+function live(call: OpenCall, entry: CallEntry): void {
+  call.life = entry.state;
+  if (entry.state === 'answered') call.answer = entry;
 }
+
+const isTurn = (entry: Entry): entry is TurnEntry => isLifeEntry(entry) && entry.kind === 'turn';
+
+/** An answer that says something: an empty text is none. */
+const isAnswer = (entry: Entry): entry is AssistantEntry =>
+  entry.type === 'assistant' && entry.message.content.some((block) => block.type !== 'text' || block.text !== '');
 
 const isStep = (entry: Entry): entry is StepEntry => isLifeEntry(entry) && entry.kind === 'step';
 

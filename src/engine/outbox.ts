@@ -4,6 +4,8 @@ import type { Message } from '../protocol/index.js';
 export interface Watcher {
   /** Takes a message at once. Must not throw; a slow watcher queues on its own side. */
   deliver(message: Message): void;
+  /** As `deliver` for each, where taking several at once is cheaper. */
+  deliverAll?(messages: readonly Message[]): void;
   /** How far this watcher is behind, if it can be. */
   backlog?(): { readonly size: number; belowLimit(limit: number): Promise<void> } | undefined;
 }
@@ -24,7 +26,7 @@ const PAUSE_ABOVE_BYTES = 16 * 1024 * 1024;
 
 /** The ordered messages of a session. Durable ones are numbered and kept for watchers that come back. */
 export class Outbox {
-  readonly #watchers = new Set<Watcher>();
+  #watchers: readonly Watcher[] = [];
   readonly #kept: Kept[] = [];
   #seq = 0;
   /** Messages behind one whose entry is still being written. Empty with a store that writes at once. */
@@ -39,14 +41,28 @@ export class Outbox {
     if (options.after !== undefined) {
       for (const kept of this.#kept) if (kept.seq > options.after) watcher.deliver(kept.message);
     }
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+    this.#watchers = [...this.#watchers, watcher];
+    return () => {
+      this.#watchers = this.#watchers.filter((other) => other !== watcher);
+    };
   }
 
   /** A message that nobody needs to see twice: deltas, states. */
   emit(message: Message): void {
     if (this.#held.length === 0) this.#show(message, false);
     else this.#held.push({ message, durable: false, written: true });
+  }
+
+  /** As `emit` for each, in one go: what came from the network as a batch stays one. */
+  emitAll(messages: readonly Message[]): void {
+    if (this.#held.length > 0) {
+      for (const message of messages) this.emit(message);
+      return;
+    }
+    for (const watcher of this.#watchers) {
+      if (watcher.deliverAll !== undefined) watcher.deliverAll(messages);
+      else for (const message of messages) watcher.deliver(message);
+    }
   }
 
   /** A message that a watcher who comes back must find. With a promise, it is shown once that has settled. */

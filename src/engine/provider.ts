@@ -14,13 +14,33 @@ interface ProviderParts {
   childEnv: Readonly<Record<string, string>>;
 }
 
-/** The provider for a model, made from the session's own environment. Throws `no_provider` when there is none. */
-export async function chooseProvider(model: string, parts: ProviderParts): Promise<ModelProvider> {
-  const { config, clock, logger } = parts;
-  if (model === EMBEDDED_MODEL) {
-    const { createEmbeddedModel } = await import('./model/embedded.js');
-    return createEmbeddedModel({ clock });
+/** Who answers for each model, made from the session's own environment when first needed. */
+export function createProviders(
+  parts: ProviderParts & { only: ModelProvider | undefined },
+): (model: string) => Promise<ModelProvider> {
+  if (parts.only) {
+    const only = Promise.resolve(parts.only);
+    return () => only;
   }
+  let embedded: Promise<ModelProvider> | undefined;
+  let api: Promise<ModelProvider> | undefined;
+  return (model) => {
+    if (model === EMBEDDED_MODEL) return (embedded ??= createEmbedded(parts));
+    api ??= createApi(parts);
+    api.catch(() => {
+      api = undefined;
+    });
+    return api;
+  };
+}
+
+async function createEmbedded({ clock }: ProviderParts): Promise<ModelProvider> {
+  const { createEmbeddedModel } = await import('./model/embedded.js');
+  return createEmbeddedModel({ clock });
+}
+
+async function createApi(parts: ProviderParts): Promise<ModelProvider> {
+  const { config, clock, logger } = parts;
   const { createAnthropicProvider } = await import('./model/anthropic.js');
   const { hasCredentials } = await import('./model/credentials.js');
   const sources = { env: config.env, ...(config.apiKeyHelper !== undefined && { apiKeyHelper: config.apiKeyHelper }) };

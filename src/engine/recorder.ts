@@ -97,6 +97,11 @@ export class Recorder {
     this.outbox.emit(message);
   }
 
+  /** Shows several Messages that are not kept. */
+  emitAll(messages: readonly Message[]): void {
+    this.outbox.emitAll(messages);
+  }
+
   #chain(uuid?: string): ChainFields {
     return {
       uuid: uuid ?? this.#clock.uuid(),
@@ -107,6 +112,7 @@ export class Recorder {
       version: FOLLOWED_VERSION,
       userType: 'external',
       isSidechain: false,
+      writer: 'heddle',
     };
   }
 

@@ -14,7 +14,8 @@ const DEFAULT_THINKING_TOKENS = 10_000;
 
 /** The next model call. It follows from the configuration and the log, byte for byte. */
 export function buildRequest(scope: SessionScope, tally: TurnTally): ModelRequest | Limit {
-  const { catalog, config, recorder, tools } = scope;
+  const { catalog, config, recorder } = scope;
+  const { tools } = scope.state;
   const { model } = tally.model;
   const body: MessagesBody = {
     model,

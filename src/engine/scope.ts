@@ -4,13 +4,13 @@ import type {
   ModelProvider,
   PermissionDenial,
   PermissionMode,
-  PermissionUpdate,
   ReadLedger,
   ResultUsage,
   SessionConfig,
   Workspace,
 } from '../protocol/index.js';
 import type { Manners } from './manners.js';
+import type { McpServers } from './mcp/servers.js';
 import type { Catalog, ResolvedModel } from './model/catalog.js';
 import type { Questions } from './questions.js';
 import type { Recorder } from './recorder.js';
@@ -20,39 +20,44 @@ import type { ToolSet } from './tools/registry.js';
 /** What may change while a session lives. */
 export interface SessionState {
   model: ResolvedModel;
+  /** Where the key for that model came from. */
+  keySource: string;
   mode: PermissionMode;
-  /** Tokens to think with; null: not at all; undefined: as configured. */
+  /** Tokens to think with; 0: not at all; null or undefined: as configured. */
   maxThinkingTokens: number | null | undefined;
   /** Where relative paths start; Bash may move it. */
   cwd: string;
   /** Folders that tools may use without asking, links resolved, the working directory first. */
   roots: string[];
-  /** Tools and calls that someone allowed for this session. */
+  /** Rules that someone gave for this session. */
   allowed: string[];
+  denied: string[];
+  asked: string[];
+  /** Fixed for a turn: a change would throw the prompt cache away. */
+  tools: ToolSet;
 }
 
-/** What a turn, a step and a tool call need of their session. The Session is one of these. */
+/** What a turn, a step and a tool call need of their session. */
 export interface SessionScope {
   readonly id: string;
   readonly config: SessionConfig;
   readonly state: SessionState;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly provider: ModelProvider;
   readonly catalog: Catalog;
   readonly workspace: Workspace;
-  readonly tools: ToolSet;
   readonly recorder: Recorder;
   readonly questions: Questions;
+  readonly mcp: McpServers;
   readonly ledger: ReadLedger;
   readonly spending: Spending;
   readonly manners: Manners;
   /** The environment of child processes. */
   readonly childEnv: Readonly<Record<string, string>>;
-  applyPermissions(updates: readonly PermissionUpdate[]): void;
-  setPermissionMode(mode: PermissionMode): void;
+  /** Who answers for a model. Throws `no_provider`. */
+  readonly providerFor: (model: string) => Promise<ModelProvider>;
   /** Keeps text beside the log; gives the path of the file. */
-  keep(name: string, text: string): Promise<string>;
+  readonly keep: (name: string, text: string) => Promise<string>;
 }
 
 /** What one turn adds up, from its prompt to its result. */
@@ -60,6 +65,8 @@ export interface TurnTally {
   readonly startedAt: number;
   /** Model calls are made with this one: a fallback lasts for the rest of the turn. */
   model: ResolvedModel;
+  /** Models that were given up in this turn. */
+  readonly failed: Set<string>;
   /** The thinking that was in force at the start; switching it in the middle would break a tool loop. */
   readonly maxThinkingTokens: number | null | undefined;
   usage: ResultUsage;
@@ -68,6 +75,7 @@ export interface TurnTally {
   rounds: number;
   ttftMs: number | undefined;
   stopReason: string | null;
-  lastText: string;
+  /** The text of the last answer; parts of one that was cut at the output limit are joined. */
+  text: { joined: string; last: string };
   denials: PermissionDenial[];
 }

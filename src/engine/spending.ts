@@ -19,15 +19,19 @@ export class Spending {
   readonly #counted = new Set<string>();
   readonly #models = new Map<string, ModelUsage>();
   readonly #microCents = new Map<string, number>();
+  #restored = 0;
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
   }
 
   get totalUsd(): number {
-    let total = 0;
-    for (const microCents of this.#microCents.values()) total += microCents;
-    return toUsd(total);
+    return toUsd(this.#total());
+  }
+
+  /** What a budget is held against: a resumed session does not start with the costs of its past. */
+  get sinceOpenUsd(): number {
+    return toUsd(this.#total() - this.#restored);
   }
 
   get byModel(): Record<string, ModelUsage> {
@@ -59,6 +63,13 @@ export class Spending {
       const { messageId, model, usage, microCents } = entry;
       this.add({ messageId, model, usage, microCents: microCents ?? undefined });
     }
+    this.#restored = this.#total();
+  }
+
+  #total(): number {
+    let total = 0;
+    for (const microCents of this.#microCents.values()) total += microCents;
+    return total;
   }
 
   #fresh(model: string): ModelUsage {

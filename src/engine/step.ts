@@ -1,4 +1,4 @@
-import type { ApiMessage, ModelEvent, ModelRequest, Usage } from '../protocol/index.js';
+import type { ApiMessage, ModelEvent, ModelRequest, StreamEventMessage, Usage } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { type Answer, type FinishedBlock, partialText, startAnswer, takeEvent } from './assemble.js';
 import type { Limit } from './limits.js';
@@ -44,6 +44,7 @@ export async function step(scope: SessionScope, tally: TurnTally, signal: AbortS
     if (decision.do === 'fallback' && fallback !== undefined) {
       switchModel(scope, tally, { to: fallback, trigger: decision.trigger });
       overloads = 0;
+      attempt = 0;
       continue;
     }
     const delayMs = decision.do === 'retry' ? decision.delayMs : 0;
@@ -59,6 +60,8 @@ interface Attempt {
   requestId: string | undefined;
   /** Blocks that were recorded. */
   recorded: FinishedBlock[];
+  /** Gives each partial message its uuid. */
+  partialId(): string;
   error?: HeddleError;
 }
 
@@ -68,15 +71,22 @@ async function attemptCall(
   options: { request: ModelRequest; signal: AbortSignal },
 ): Promise<Attempt> {
   const startedAt = scope.clock.monotonic();
-  const attempt: Attempt = { answer: startAnswer(), request: options.request, requestId: undefined, recorded: [] };
+  const attempt: Attempt = {
+    answer: startAnswer(),
+    request: options.request,
+    requestId: undefined,
+    recorded: [],
+    partialId: countIds(scope.clock.uuid()),
+  };
   try {
-    const batches = scope.provider.stream(options.request, {
+    const provider = await scope.providerFor(options.request.body.model);
+    const batches = provider.stream(options.request, {
       signal: options.signal,
       onResponse: (info) => {
         attempt.requestId = info.requestId;
       },
     });
-    for await (const batch of batches) for (const event of batch) take(scope, tally, attempt, event);
+    for await (const batch of batches) takeBatch(scope, tally, attempt, batch);
     if (!attempt.answer.stopped)
       throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
     tally.apiMs += scope.clock.monotonic() - startedAt;
@@ -88,28 +98,48 @@ async function attemptCall(
   return attempt;
 }
 
-/** A finished block is recorded and shown before the event that says it is finished. */
-function take(scope: SessionScope, tally: TurnTally, attempt: Attempt, event: ModelEvent): void {
-  if (event.type === 'ping') return;
-  const finished = takeEvent(attempt.answer, event);
-  if (finished) recordBlock(scope, tally, attempt, finished);
-  if (event.type === 'message_start') tally.ttftMs ??= scope.clock.monotonic() - tally.startedAt;
-  if (!scope.config.includePartialMessages) return;
-  scope.recorder.emit({
+/** Partial messages go out as the batch they came in; a finished block is shown before the event that says so. */
+function takeBatch(scope: SessionScope, tally: TurnTally, attempt: Attempt, batch: readonly ModelEvent[]): void {
+  const showsPartials = scope.config.includePartialMessages === true;
+  let partials: StreamEventMessage[] = [];
+  for (const event of batch) {
+    if (event.type === 'ping') continue;
+    const finished = takeEvent(attempt.answer, event);
+    if (finished) {
+      if (partials.length > 0) scope.recorder.emitAll(partials);
+      partials = [];
+      recordBlock(scope, tally, attempt, finished);
+    }
+    if (event.type === 'message_start') tally.ttftMs ??= scope.clock.monotonic() - tally.startedAt;
+    if (showsPartials) partials.push(toPartial(scope, tally, event, attempt.partialId()));
+  }
+  if (partials.length > 0) scope.recorder.emitAll(partials);
+}
+
+function toPartial(scope: SessionScope, tally: TurnTally, event: ModelEvent, uuid: string): StreamEventMessage {
+  const partial: StreamEventMessage = {
     type: 'stream_event',
     event,
     session_id: scope.id,
     parent_tool_use_id: null,
-    uuid: scope.clock.uuid(),
-    ...(event.type === 'message_start' && { ttft_ms: Math.round(tally.ttftMs ?? 0) }),
-  });
+    uuid,
+  };
+  if (event.type === 'message_start') partial.ttft_ms = Math.round(tally.ttftMs ?? 0);
+  return partial;
+}
+
+/** UUIDs that count up from a random one: a random one for each delta would cost more than reading the delta. */
+function countIds(first: string): () => string {
+  const stem = first.slice(0, -8);
+  let count = 10_000_000;
+  return () => `${stem}${count++}`;
 }
 
 function recordBlock(scope: SessionScope, tally: TurnTally, attempt: Attempt, finished: FinishedBlock): void {
   const { message } = attempt.answer;
   if (message === undefined) return;
   attempt.recorded.push(finished);
-  if (finished.block.type === 'text') tally.lastText = finished.block.text;
+  if (finished.block.type === 'text') tally.text.last = finished.block.text;
   const { invalidInput } = finished;
   scope.recorder.assistant({
     message: toBlockMessage(message, finished),
@@ -194,16 +224,19 @@ function charge(
   return { model, usage, microCents };
 }
 
-/** The first of the fallback models that is not the one in use. */
+/** The first of the fallback models that is not in use and was not given up in this turn. */
 function fallbackFor({ config, catalog }: SessionScope, tally: TurnTally): ResolvedModel | undefined {
   const names = config.fallbackModel?.split(',') ?? [];
-  return names.map((name) => catalog.resolveModel(name)).find(({ model }) => model !== tally.model.model);
+  const models = names.map((name) => catalog.resolveModel(name));
+  return models.find(({ model }) => model !== tally.model.model && !tally.failed.has(model));
 }
 
 function switchModel(scope: SessionScope, tally: TurnTally, change: { to: ResolvedModel; trigger: string }): void {
   const { model: from } = tally.model;
   const { model: to } = change.to;
+  tally.failed.add(from);
   tally.model = change.to;
+  void scope.recorder.life({ kind: 'fallback', model: to });
   scope.recorder.emit({
     type: 'system',
     subtype: 'model_fallback',

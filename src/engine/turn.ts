@@ -1,7 +1,7 @@
 import type { HeddleError } from '../protocol/plain.js';
 import { budgetLimit, turnLimit } from './limits.js';
 import { explainModelError } from './model/explain.js';
-import { type Action, currentTurn, nextAction, openCalls } from './next-action.js';
+import { type Action, lastTurn, nextAction, openCalls } from './next-action.js';
 import type { Ending } from './outcome.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { step } from './step.js';
@@ -13,7 +13,7 @@ import { runBatch, settleCalls } from './tools/batch.js';
  */
 export async function turn(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
   const ending = await advance(scope, tally, signal);
-  settleCalls(scope, openCalls(currentTurn(scope.recorder.log.entries) ?? []), tally);
+  settleCalls(scope, openCalls(lastTurn(scope.recorder.log.entries)), tally);
   if (ending.kind === 'interrupted') sayInterrupted(scope, ending.during);
   return ending;
 }
@@ -21,6 +21,7 @@ export async function turn(scope: SessionScope, tally: TurnTally, signal: AbortS
 async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
   const { log, outbox } = scope.recorder;
   for (;;) {
+    if (signal.aborted) return { kind: 'interrupted', during: 'streaming' };
     const action = nextAction(log.entries);
     switch (action.do) {
       case 'call-model': {
@@ -43,6 +44,7 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
         break;
       }
       case 'nudge':
+        if (action.why === 'max_tokens') tally.text.joined += tally.text.last;
         scope.recorder.user({ content: NUDGES[action.why], isMeta: true, show: { isSynthetic: true } });
         tally.rounds += 1;
         break;
@@ -67,9 +69,8 @@ function finish(action: Extract<Action, { do: 'finish' }>, tally: TurnTally): En
     const errors = ['The conversation no longer fits into the context window of the model.'];
     return { kind: 'failed', errors, code: 'model_prompt_too_long', terminalReason: 'prompt_too_long' };
   }
-  if (action.empty)
-    return { kind: 'failed', errors: ['The model gave an empty answer twice.'], terminalReason: 'empty' };
-  return { kind: 'done', text: tally.lastText };
+  if (action.empty) return { kind: 'failed', errors: ['The model gave an empty answer.'], terminalReason: 'empty' };
+  return { kind: 'done', text: tally.text.joined + tally.text.last };
 }
 
 /** A failed model call ends the turn with an explanation that stands where the answer would. */

@@ -37,7 +37,8 @@ export function parseArgv(argv: readonly string[]): ParsedArgv {
     const value = readValue(row, words, flat[row.key]);
     flat[row.key] = value;
     const asksForNothing = Array.isArray(value) && value.length === 0;
-    if (row.later !== undefined && !asksForNothing) later.push({ flag: row.flag, refused: row.later === 'refused' });
+    if (row.later !== undefined && !asksForNothing)
+      later.push({ flag: row.flag, key: row.key, refused: row.later === 'refused' });
   }
 
   const cli = flats.cli as CliOptions;

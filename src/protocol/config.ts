@@ -78,6 +78,9 @@ export interface SessionConfig {
   disableSlashCommands?: boolean;
   forwardSubagentText?: boolean;
   enableFileCheckpointing?: boolean;
+  /** Hook callbacks of the host, by event. */
+  hooks?: Record<string, unknown>;
+  sandbox?: Record<string, unknown>;
 
   /** Which client speaks to us: decides the few manners in which versions differ. */
   client?: { entrypoint: string; version?: string };

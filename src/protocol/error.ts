@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   no_provider: 'No model is configured. Set ANTHROPIC_API_KEY, or choose --model embedded to try Heddle offline.',
   not_supported: 'This is not supported here.',
   process_failed: 'A child process could not be started, or failed.',
+  replay_miss: 'A model call does not match the cassette it is replayed from. Record again if the change is meant.',
   request_failed: 'The other side failed to do what it was asked. Its own words are in the message.',
   ripgrep_missing:
     'ripgrep was found neither in the package nor on PATH. Install it, or reinstall optional dependencies.',

@@ -31,7 +31,7 @@ export interface CliOptions {
   autocompact?: string | true;
   promptSuggestions?: string | true;
   /** The flags given whose capability has not arrived, as they were spelled. */
-  later?: { flag: string; refused: boolean }[];
+  later?: { flag: string; key: string; refused: boolean }[];
 }
 
 /** Options that one flag cannot carry as they are; `argv.ts` converts them. */

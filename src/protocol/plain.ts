@@ -1,4 +1,5 @@
 /** The part of the protocol that needs no schema library. Whoever runs before the first frame imports values from here. */
+export { systemClock } from './clock.js';
 export {
   AbortError,
   ERROR_CODES,

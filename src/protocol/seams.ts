@@ -8,6 +8,8 @@ import type { ModelEvent, ModelRequest } from './model-event.js';
 /** Where a Channel delivers what it receives, in order. None of these functions may throw. */
 export interface FrameSink {
   frame(frame: Frame): void;
+  /** Several at once, for a carrier that has them so. Means the same as `frame` for each. */
+  frames?(frames: readonly Frame[]): void;
   /** Called once. The other side will send nothing more: `error` is absent after a clean end. */
   end(error?: Error): void;
   /** Called once, after `end`: the carrier is gone both ways, and nothing sent from here on arrives. */
@@ -33,6 +35,8 @@ export interface Channel {
   /** Starts delivery. Called once; frames that arrive earlier are kept. */
   receive(sink: FrameSink): void;
   send(frame: Frame): void;
+  /** Where a carrier gains by taking several at once. Means the same as `send` for each. */
+  sendAll?(frames: readonly Frame[]): void;
   /** Resolves when `buffered` is at or below `limit`, or the channel is closed. */
   drained(limit: number): Promise<void>;
   /** Half-close: nothing more will be sent, answers may still arrive. */

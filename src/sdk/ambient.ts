@@ -7,7 +7,12 @@ export interface Ambient {
   env: Record<string, string>;
 }
 
+/** What an engine in another process is told of us: the line of the protocol whose manners we have, and who we are. */
+export const SDK_VERSION = '0.3.0+heddle.0.1.0';
+
 export const readAmbient = (): Ambient => ({ cwd: process.cwd(), env: definedOf(process.env) });
+
+export const printToStderr = (text: string): void => void process.stderr.write(text);
 
 /** The folder of sessions and settings. */
 export const configDirOf = (env: Record<string, string>): string =>

@@ -1,20 +1,29 @@
 import type {
+  AgentDefinition,
   Clock,
   EffortLevel,
   Logger,
+  McpHttpServerConfig,
+  McpSSEServerConfig,
+  McpStdioServerConfig,
   ModelProvider,
   PermissionMode,
   PermissionResult,
   PermissionUpdate,
+  SandboxSettings,
   SessionConfig,
   SessionStore,
+  SettingSource,
   SystemPromptConfig,
   ThinkingConfig,
   Tool,
   Workspace,
 } from '../protocol/index.js';
-import { HeddleError } from '../protocol/plain.js';
+import { HeddleError, parseArgv } from '../protocol/plain.js';
+import type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 import { type Ambient, configDirOf, definedOf } from './ambient.js';
+import type { Hooks } from './hook-bridge.js';
+import type { McpSdkServerConfigWithInstance } from './tool-definition.js';
 
 export interface CanUseToolOptions {
   /** Aborts when the answer is no longer wanted. */
@@ -36,8 +45,23 @@ export type CanUseTool = (
   options: CanUseToolOptions,
 ) => Promise<PermissionResult>;
 
-/** Parts that only an engine in this process can be given. */
-export interface HeddleParts {
+export type McpServerConfig =
+  | McpStdioServerConfig
+  | McpSSEServerConfig
+  | McpHttpServerConfig
+  | McpSdkServerConfigWithInstance;
+
+/** Where the engine runs, when it is not in this process. */
+export type Carrier =
+  | 'in-process'
+  /** The CLI of this package, or the one that `pathToClaudeCodeExecutable` names. */
+  | 'subprocess'
+  | { url: string; token?: string }
+  | { transport: Transport };
+
+/** What other systems of this kind do not have. All but `carrier` work only with an engine in this process. */
+export interface HeddleOptions {
+  carrier?: Carrier;
   provider?: ModelProvider;
   store?: SessionStore;
   workspace?: Workspace;
@@ -48,79 +72,179 @@ export interface HeddleParts {
 
 export interface Options {
   abortController?: AbortController;
+  additionalDirectories?: string[];
+  agent?: string;
+  agents?: Record<string, AgentDefinition>;
+  allowDangerouslySkipPermissions?: boolean;
+  allowedTools?: string[];
+  betas?: string[];
+  canUseTool?: CanUseTool;
+  continue?: boolean;
   cwd?: string;
+  debug?: boolean;
+  debugFile?: string;
+  disallowedTools?: string[];
+  effort?: EffortLevel;
+  enableFileCheckpointing?: boolean;
   /** Replaces the environment. */
   env?: Record<string, string | undefined>;
-  model?: string;
+  executable?: 'bun' | 'deno' | 'node';
+  executableArgs?: string[];
+  /** Further flags: `{ 'max-turns': '3', 'replay-user-messages': null }`. */
+  extraArgs?: Record<string, string | null>;
   fallbackModel?: string;
-  maxThinkingTokens?: number;
-  thinking?: ThinkingConfig;
-  effort?: EffortLevel;
-  betas?: string[];
-  continue?: boolean;
-  resume?: string;
-  sessionId?: string;
-  persistSession?: boolean;
-  tools?: string[] | { type: 'preset'; preset: 'claude_code' };
-  allowedTools?: string[];
-  disallowedTools?: string[];
-  additionalDirectories?: string[];
-  permissionMode?: PermissionMode;
-  allowDangerouslySkipPermissions?: boolean;
-  canUseTool?: CanUseTool;
-  systemPrompt?: SystemPromptConfig;
+  forkSession?: boolean;
+  hooks?: Hooks;
   includePartialMessages?: boolean;
-  maxTurns?: number;
   maxBudgetUsd?: number;
+  maxThinkingTokens?: number;
+  maxTurns?: number;
+  mcpServers?: Record<string, McpServerConfig>;
+  model?: string;
+  outputFormat?: { type: 'json_schema'; schema: Record<string, unknown> };
+  pathToClaudeCodeExecutable?: string;
+  permissionMode?: PermissionMode;
+  permissionPromptToolName?: string;
+  persistSession?: boolean;
+  plugins?: { type: 'local'; path: string }[];
+  promptSuggestions?: boolean;
+  resume?: string;
+  resumeSessionAt?: string;
+  sandbox?: SandboxSettings;
+  sessionId?: string;
+  settingSources?: SettingSource[];
+  spawnClaudeCodeProcess?: (options: SpawnOptions) => SpawnedProcess;
   stderr?: (data: string) => void;
-  heddle?: HeddleParts;
+  strictMcpConfig?: boolean;
+  systemPrompt?: SystemPromptConfig;
+  thinking?: ThinkingConfig;
+  tools?: string[] | { type: 'preset'; preset: 'claude_code' };
+  heddle?: HeddleOptions;
 }
 
-/** Options that go into the configuration under their own name. */
-const PLAIN = [
-  'model',
-  'fallbackModel',
-  'maxThinkingTokens',
-  'thinking',
-  'effort',
-  'betas',
-  'continue',
-  'resume',
-  'sessionId',
-  'persistSession',
-  'tools',
-  'allowedTools',
-  'disallowedTools',
-  'additionalDirectories',
-  'permissionMode',
-  'allowDangerouslySkipPermissions',
-  'includePartialMessages',
-  'maxTurns',
-  'maxBudgetUsd',
-] as const satisfies readonly (keyof Options & keyof SessionConfig)[];
+type PlainOption = keyof Options & keyof SessionConfig;
 
-const OTHERS = ['abortController', 'cwd', 'env', 'canUseTool', 'systemPrompt', 'stderr', 'heddle'] as const;
+/** How each option travels: under its own name in the configuration, or by other ways (`false`). */
+const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean : false } = {
+  abortController: false,
+  additionalDirectories: true,
+  agent: true,
+  agents: true,
+  allowDangerouslySkipPermissions: true,
+  allowedTools: true,
+  betas: true,
+  canUseTool: false,
+  continue: true,
+  cwd: false,
+  debug: true,
+  debugFile: true,
+  disallowedTools: true,
+  effort: true,
+  enableFileCheckpointing: true,
+  env: false,
+  executable: false,
+  executableArgs: false,
+  extraArgs: false,
+  fallbackModel: true,
+  forkSession: true,
+  hooks: false,
+  includePartialMessages: true,
+  maxBudgetUsd: true,
+  maxThinkingTokens: true,
+  maxTurns: true,
+  mcpServers: false,
+  model: true,
+  outputFormat: false,
+  pathToClaudeCodeExecutable: false,
+  permissionMode: true,
+  permissionPromptToolName: false,
+  persistSession: true,
+  plugins: false,
+  promptSuggestions: false,
+  resume: true,
+  resumeSessionAt: true,
+  sandbox: true,
+  sessionId: true,
+  settingSources: true,
+  spawnClaudeCodeProcess: false,
+  stderr: false,
+  strictMcpConfig: true,
+  systemPrompt: false,
+  thinking: true,
+  tools: true,
+  heddle: false,
+};
 
-const KNOWN = new Set<string>([...PLAIN, ...OTHERS]);
-
-/** The part of the options that is plain data. An option that cannot act is an error, never ignored. */
+/** The part of the options that is plain data. Throws `invalid_config` for what nobody knows or what excludes itself. */
 export function toSessionConfig(options: Options, ambient: Ambient): SessionConfig {
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !KNOWN.has(name)) {
-      throw new HeddleError('not_supported', `The option ${name} is not supported in this version.`, {
-        hint: `Leave it out. Supported: ${[...KNOWN].toSorted().join(', ')}.`,
-      });
-    }
-  }
+  checkOptions(options);
   const env = options.env === undefined ? ambient.env : definedOf(options.env);
+  const { mcpServers = {}, plugins = [], outputFormat, permissionPromptToolName } = options;
+  const external = Object.entries(mcpServers).filter(([, server]) => server.type !== 'sdk');
   const config: SessionConfig = {
     cwd: options.cwd ?? ambient.cwd,
     env,
     envIsExact: options.env !== undefined,
     configDir: configDirOf(env),
-    systemPrompt: options.systemPrompt ?? '',
+    ...systemPromptOf(options.systemPrompt),
+    settingSources: [],
     ...(options.canUseTool && { permissionPromptTool: 'stdio' }),
+    ...(permissionPromptToolName && { permissionPromptTool: permissionPromptToolName }),
+    ...(external.length > 0 && { mcpConfig: [JSON.stringify({ mcpServers: Object.fromEntries(external) })] }),
+    ...(plugins.length > 0 && { pluginDirs: plugins.map(({ path }) => path) }),
+    ...(outputFormat && { jsonSchema: outputFormat.schema }),
+    ...(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING === 'true' && { enableFileCheckpointing: true }),
   };
-  for (const name of PLAIN) if (options[name] !== undefined) Object.assign(config, { [name]: options[name] });
+  for (const [name, isPlain] of Object.entries(OPTIONS)) {
+    const value = options[name as keyof Options];
+    if (isPlain && value !== undefined) Object.assign(config, { [name]: value });
+  }
   return config;
 }
+
+/** What is added to a preset travels by itself, as `initialize` has it. Saying nothing means no prompt. */
+function systemPromptOf(prompt: SystemPromptConfig = ''): Pick<SessionConfig, 'systemPrompt' | 'appendSystemPrompt'> {
+  if (typeof prompt === 'string' || Array.isArray(prompt) || prompt.append === undefined)
+    return { systemPrompt: prompt };
+  const { append, ...preset } = prompt;
+  return { systemPrompt: preset, appendSystemPrompt: append };
+}
+
+const CALLBACKS = ['canUseTool', 'stderr', 'spawnClaudeCodeProcess'] as const satisfies readonly (keyof Options)[];
+
+function checkOptions(options: Options): void {
+  if (typeof options !== 'object' || options === null) throw invalid('The options must be an object.', 'See Options.');
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(OPTIONS, name)) {
+      throw invalid(`There is no option ${name}.`, `Known options: ${Object.keys(OPTIONS).join(', ')}.`);
+    }
+  }
+  for (const name of CALLBACKS) {
+    const value: unknown = options[name];
+    if (value !== undefined && typeof value !== 'function')
+      throw invalid(`${name} must be a function.`, 'Give a function.');
+  }
+  const { abortController } = options;
+  if (abortController !== undefined && !(abortController.signal instanceof AbortSignal)) {
+    throw invalid('abortController must be an AbortController.', 'Give new AbortController().');
+  }
+  if (options.canUseTool && options.permissionPromptToolName) {
+    throw invalid('canUseTool and permissionPromptToolName exclude each other.', 'Choose one.');
+  }
+  if (options.continue && options.resume) throw invalid('continue and resume exclude each other.', 'Choose one.');
+  if (options.promptSuggestions) {
+    throw new HeddleError('not_supported', 'This version does not suggest prompts.', {
+      hint: 'Leave promptSuggestions out.',
+    });
+  }
+}
+
+/** `extraArgs` for an engine in this process. What they say about the command line program itself has no meaning here. */
+export const extraConfig = (extraArgs: Options['extraArgs']): Partial<SessionConfig> =>
+  parseArgv(toFlags(extraArgs)).config;
+
+/** `extraArgs` as flags. */
+export const toFlags = (extraArgs: Options['extraArgs'] = {}): string[] =>
+  Object.entries(extraArgs).map(([name, value]) => (value === null ? `--${name}` : `--${name}=${value}`));
+
+const invalid = (message: string, hint: string): HeddleError => new HeddleError('invalid_config', message, { hint });

@@ -1,17 +1,24 @@
 import type {
   AccountInfo,
+  AgentInfo,
   InitializeResult,
+  McpServerStatus,
+  McpSetServersResult,
   Message,
   ModelInfo,
   ParamsOf,
   PermissionMode,
   ResultMessage,
   ResultOf,
+  RewindFilesResult,
   SlashCommand,
   UserMessage,
 } from '../protocol/index.js';
 import { AbortError, HeddleError, ERROR_CODES, type ErrorCode } from '../protocol/plain.js';
 import type { Peer, SentBy } from '../wire/index.js';
+import type { McpBridge } from './mcp-bridge.js';
+import type { McpServerConfig } from './options.js';
+import type { McpServerInstance } from './tool-definition.js';
 
 /** The consumer's handle on one run: the messages, and ways to steer it. */
 export interface Query extends AsyncGenerator<Message, void> {
@@ -26,15 +33,24 @@ export interface Query extends AsyncGenerator<Message, void> {
   supportedCommands(): Promise<SlashCommand[]>;
   supportedModels(): Promise<ModelInfo[]>;
   accountInfo(): Promise<AccountInfo>;
+  supportedAgents(): Promise<AgentInfo[]>;
+  mcpServerStatus(): Promise<McpServerStatus[]>;
+  reconnectMcpServer(serverName: string): Promise<void>;
+  toggleMcpServer(serverName: string, enabled: boolean): Promise<void>;
+  /** Replaces the MCP servers. Servers that live in this process may be among them. */
+  setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult>;
+  /** Puts files back to how they were before a user message. */
+  rewindFiles(userMessageId: string, options?: { dryRun?: boolean }): Promise<RewindFilesResult>;
+  stopTask(taskId: string): Promise<void>;
   /** Ends everything that belongs to this run. */
   close(): void;
 }
 
 export interface QueryParts {
-  prompt: string | AsyncIterable<UserMessage>;
-  /** Connects to an engine. Called once. */
-  connect(onMessage: (message: Message) => void): Promise<Peer<'host'>>;
+  /** Connects to an engine. Called once; the signal aborts when the run is over. */
+  connect(signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>>;
   initialize: ParamsOf<'initialize'>;
+  servers: McpBridge;
   signal: AbortSignal | undefined;
 }
 
@@ -45,30 +61,39 @@ export class QueryHandle implements Query {
   readonly #peer: Promise<Peer<'host'>>;
   readonly #initialized: Promise<InitializeResult>;
   readonly #signal: AbortSignal | undefined;
+  readonly #servers: McpBridge;
+  readonly #over = new AbortController();
   /** Messages sent that have no result yet, and whether more may be sent. */
   #unanswered = 0;
   #inputOpen = true;
   #closed = false;
   #failure: Error | undefined;
+  #lastResult: ResultMessage | undefined;
 
   constructor(parts: QueryParts) {
     this.#signal = parts.signal;
-    this.#peer = parts.connect((message) => this.#take(message));
+    this.#servers = parts.servers;
+    this.#peer = parts.connect(this.#over.signal, (message) => this.#take(message));
+    this.#peer.catch((thrown: unknown) => this.fail(thrown));
     this.#initialized = this.#peer.then((peer) => peer.request('initialize', parts.initialize));
     this.#initialized.catch(() => {});
     parts.signal?.addEventListener('abort', this.#abort, { once: true });
     if (parts.signal?.aborted) this.#abort();
-    this.#feed(parts.prompt).catch((thrown: unknown) => this.#fail(thrown));
+  }
+
+  /** Says what the run is about. Called once. */
+  feed(prompt: string | AsyncIterable<UserMessage>): void {
+    this.#feed(prompt).catch((thrown: unknown) => this.fail(thrown));
   }
 
   async next(): Promise<IteratorResult<Message, void>> {
     if (this.#closed) return this.#finish();
-    const peer = await this.#peer;
     try {
+      const peer = await this.#peer;
       const item = await peer.messages.next();
       return item.done ? this.#finish() : item;
     } catch (thrown) {
-      this.#failure ??= thrown as Error;
+      if (!this.#isKnown(thrown)) this.#failure ??= thrown as Error;
       return this.#finish();
     }
   }
@@ -91,6 +116,17 @@ export class QueryHandle implements Query {
     this.close();
   }
 
+  /** Sends one message and leaves input open: whoever sends says when it is over, by closing. */
+  async send(message: UserMessage): Promise<void> {
+    if (this.#closed) throw new HeddleError('channel_closed', 'The session is closed.');
+    const { checkMessage } = await import('../protocol/index.js');
+    const type: unknown = (message as { type?: unknown } | null | undefined)?.type;
+    if (type !== 'user')
+      throw new HeddleError('invalid_frame', `A prompt must be of type "user", not ${JSON.stringify(type)}.`);
+    checkMessage(message);
+    await this.#sendUser(message);
+  }
+
   async interrupt(): Promise<void> {
     await this.#request('interrupt', {});
   }
@@ -108,7 +144,7 @@ export class QueryHandle implements Query {
   }
 
   async streamInput(stream: AsyncIterable<UserMessage>): Promise<void> {
-    for await (const message of stream) await this.#sendUser(message);
+    for await (const message of stream) await this.send(message);
   }
 
   initializationResult(): Promise<InitializeResult> {
@@ -127,24 +163,66 @@ export class QueryHandle implements Query {
     return (await this.#initialized).account ?? {};
   }
 
+  async supportedAgents(): Promise<AgentInfo[]> {
+    return (await this.#initialized).agents ?? [];
+  }
+
+  async mcpServerStatus(): Promise<McpServerStatus[]> {
+    return (await this.#request('mcp_status', {})).mcpServers;
+  }
+
+  async reconnectMcpServer(serverName: string): Promise<void> {
+    await this.#request('mcp_reconnect', { serverName });
+  }
+
+  async toggleMcpServer(serverName: string, enabled: boolean): Promise<void> {
+    await this.#request('mcp_toggle', { serverName, enabled });
+  }
+
+  async setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult> {
+    const instances: Record<string, McpServerInstance> = {};
+    const plain: ParamsOf<'mcp_set_servers'>['servers'] = {};
+    for (const [name, server] of Object.entries(servers)) {
+      if (server.type === 'sdk') instances[name] = server.instance;
+      plain[name] = server.type === 'sdk' ? { type: 'sdk', name } : server;
+    }
+    this.#servers.replace(instances);
+    return this.#request('mcp_set_servers', { servers: plain });
+  }
+
+  rewindFiles(userMessageId: string, options: { dryRun?: boolean } = {}): Promise<RewindFilesResult> {
+    const { dryRun } = options;
+    return this.#request('rewind_files', {
+      user_message_id: userMessageId,
+      ...(dryRun !== undefined && { dry_run: dryRun }),
+    });
+  }
+
+  async stopTask(taskId: string): Promise<void> {
+    await this.#request('stop_task', { task_id: taskId });
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#servers.close();
     this.#signal?.removeEventListener('abort', this.#abort);
     this.#peer.then(
       (peer) => {
         void peer.messages.return();
         peer.close();
+        this.#over.abort();
       },
-      () => {},
+      () => this.#over.abort(),
     );
   }
 
   readonly #abort = (): void => {
-    this.#fail(new AbortError('The query was aborted by its caller.', this.#signal?.reason));
+    this.fail(new AbortError('The query was aborted by its caller.', this.#signal?.reason));
   };
 
-  #fail(thrown: unknown): void {
+  /** Ends the run with an error, which the consumer gets. */
+  fail(thrown: unknown): void {
     this.#failure ??= thrown instanceof Error ? thrown : new Error(String(thrown));
     this.close();
   }
@@ -173,14 +251,21 @@ export class QueryHandle implements Query {
 
   #take(message: Message): void {
     if (message.type !== 'result') return;
+    this.#lastResult = message;
     this.#unanswered -= 1;
     this.#failure ??= startFailure(message);
-    this.#endWhenIdle().catch((thrown: unknown) => this.#fail(thrown));
+    this.#endWhenIdle().catch((thrown: unknown) => this.fail(thrown));
   }
 
   /** Input ends when nothing is left to answer: an earlier end would leave questions of the engine unanswered. */
   async #endWhenIdle(): Promise<void> {
     if (!this.#inputOpen && this.#unanswered <= 0) (await this.#peer).end();
+  }
+
+  /** A process that exits with an error after it has told its result says nothing new. */
+  #isKnown(thrown: unknown): boolean {
+    const isExit = thrown instanceof HeddleError && thrown.code === 'process_failed';
+    return isExit && this.#lastResult?.is_error === true;
   }
 
   async #request<S extends SentBy<'host'>>(subtype: S, params: ParamsOf<S>): Promise<ResultOf<S>> {

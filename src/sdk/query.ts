@@ -1,41 +1,112 @@
-import type { Logger, Message, UserMessage } from '../protocol/index.js';
+import type { Message, ParamsOf, SessionConfig, UserMessage } from '../protocol/index.js';
+import { HeddleError } from '../protocol/plain.js';
 import { Peer } from '../wire/index.js';
 import { readAmbient } from './ambient.js';
 import { answerPermission } from './answers.js';
+import { chooseCarrier, openChannel } from './carrier.js';
+import { createLogger } from './diagnostics.js';
+import { createHookBridge, type HookBridge } from './hook-bridge.js';
+import { McpBridge } from './mcp-bridge.js';
 import { type Options, toSessionConfig } from './options.js';
 import { type Query, QueryHandle } from './query-handle.js';
+import type { McpServerInstance } from './tool-definition.js';
 
 /**
  * Runs an agent. Gives its messages as they come, from the first `system/init` to the `result` of the last prompt.
  * Throws a HeddleError for options that cannot be used.
  */
 export function query(params: { prompt: string | AsyncIterable<UserMessage>; options?: Options }): Query {
-  const { prompt, options = {} } = params;
+  checkPrompt(params?.prompt);
+  const handle = openQuery(params.options);
+  handle.feed(params.prompt);
+  return handle;
+}
+
+function checkPrompt(prompt: unknown): void {
+  const isIterable = typeof prompt === 'object' && prompt !== null && Symbol.asyncIterator in prompt;
+  if (typeof prompt === 'string' || isIterable) return;
+  throw new HeddleError('invalid_config', 'The prompt must be a string or an async iterable of user messages.', {
+    hint: 'query({ prompt: "..." })',
+  });
+}
+
+/** A query that is connected and has been told nothing yet. */
+export function openQuery(options: Options = {}): QueryHandle {
   const config = toSessionConfig(options, readAmbient());
-  const connect = async (onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
-    const { openInProcess } = await import('./in-process.js');
-    const { channel, clock } = openInProcess(config, { ...options.heddle, logger: loggerOf(options) });
+  const hooks = createHookBridge(options.hooks);
+  const servers = new McpBridge(sdkServers(options.mcpServers));
+  const connect = async (signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
+    const logger = createLogger(options, config);
+    const { channel, clock } = await openChannel({ options, config, logger, signal });
     const peer: Peer<'host'> = new Peer(channel, {
       side: 'host',
       clock,
+      logger,
       onMessage: (message) => {
         if (message.type === 'update_environment_variables') return;
         peer.messages.push(message);
         onMessage(message);
       },
     });
-    const { canUseTool } = options;
-    if (canUseTool) peer.handle('can_use_tool', (asked, { signal }) => answerPermission(canUseTool, asked, signal));
+    serveEngine(peer, { options, hooks, servers, onInvalid: (error) => handle.fail(error) });
     return peer;
   };
-  return new QueryHandle({ prompt, connect, initialize: {}, signal: options.abortController?.signal });
+  const initialize = { ...toInitialize(config, { hooks, servers }), ...remoteConfig(options, config) };
+  const handle = new QueryHandle({ connect, initialize, servers, signal: options.abortController?.signal });
+  return handle;
 }
 
-/** Diagnostics go to the caller's logger, or as lines to `stderr`. */
-function loggerOf({ heddle, stderr }: Options): Logger {
-  if (heddle?.logger) return heddle.logger;
-  if (stderr === undefined) return () => {};
-  return (level, text, data) => {
-    if (level !== 'debug') stderr(`heddle: ${level}: ${text}${data === undefined ? '' : ` ${JSON.stringify(data)}`}\n`);
+/** The instances among the servers, by name. */
+export const sdkServers = (servers: Options['mcpServers'] = {}): Record<string, McpServerInstance> =>
+  Object.fromEntries(
+    Object.entries(servers).flatMap(([name, server]) => (server.type === 'sdk' ? [[name, server.instance]] : [])),
+  );
+
+/** Where no command line carries the configuration, `initialize` does. What belongs to this machine stays here. */
+function remoteConfig(options: Options, config: SessionConfig): Pick<ParamsOf<'initialize'>, 'config'> {
+  const carrier = chooseCarrier(options, config.env);
+  if (typeof carrier === 'string' || !('url' in carrier)) return {};
+  const { env: _, configDir: _dir, cwd: _cwd, envIsExact: _exact, ...portable } = config;
+  return { config: portable };
+}
+
+interface Served {
+  options: Options;
+  hooks: HookBridge;
+  servers: McpBridge;
+  /** A callback gave an answer of the wrong shape: the programmer must know, not only the model. */
+  onInvalid(error: HeddleError): void;
+}
+
+/** What the engine may ask of this side. */
+function serveEngine(peer: Peer<'host'>, { options, hooks, servers, onInvalid }: Served): void {
+  const { canUseTool } = options;
+  if (canUseTool) {
+    peer.handle('can_use_tool', async (asked, { signal }) => {
+      try {
+        return await answerPermission(canUseTool, asked, signal);
+      } catch (thrown) {
+        if (thrown instanceof HeddleError && thrown.code === 'invalid_answer') onInvalid(thrown);
+        throw thrown;
+      }
+    });
+  }
+  peer.handle('hook_callback', (called, { signal }) => hooks.answer(called, signal));
+  peer.handle('mcp_message', (sent, { signal }) => servers.answer(sent, signal));
+}
+
+function toInitialize(
+  config: SessionConfig,
+  { hooks, servers }: { hooks: HookBridge; servers: McpBridge },
+): ParamsOf<'initialize'> {
+  const { systemPrompt, appendSystemPrompt, agents, jsonSchema } = config;
+  const isPreset = typeof systemPrompt === 'object' && !Array.isArray(systemPrompt);
+  return {
+    ...(hooks.config && { hooks: hooks.config }),
+    ...(servers.names.length > 0 && { sdkMcpServers: servers.names }),
+    ...(!isPreset && systemPrompt !== undefined && { systemPrompt }),
+    ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    ...(agents && { agents: agents as ParamsOf<'initialize'>['agents'] }),
+    ...(jsonSchema && { jsonSchema }),
   };
 }

@@ -39,6 +39,9 @@ export function mergeDeltas<T extends Delta>(first: T, second: Delta): T | undef
 
 /** About how many bytes a frame takes on a wire. Never serializes: deltas cost one addition. */
 export function estimateSize(frame: object): number {
+  // Most of what is queued in bulk is text: it is measured without asking first what else it might be.
+  const text = (frame as Partial<Delta>).event?.delta?.text;
+  if (typeof text === 'string') return DELTA_BYTES + text.length;
   if (isDelta(frame)) return DELTA_BYTES + (textOf(frame.event.delta)?.length ?? 0);
   return ENVELOPE_BYTES + sizeOf(frame);
 }

@@ -17,17 +17,14 @@ interface LimitWait {
   resolve(): void;
 }
 
-interface Slot<T> {
-  item: T;
-  size: number;
-}
-
 /**
  * Nothing durable is dropped or changed. Iterate it once; `return()` (or `break`) discards what is left and
  * everything pushed later. After `end(error)` the reader gets what is queued, then the error.
  */
 export class FrameQueue<T extends object = Frame> implements AsyncIterableIterator<T, undefined> {
-  #slots: Slot<T>[] = [];
+  /** Two lists of one length: an object per frame would cost more than the frame. */
+  #items: T[] = [];
+  #sizes: number[] = [];
   #head = 0;
   #size = 0;
   #ended = false;
@@ -41,19 +38,19 @@ export class FrameQueue<T extends object = Frame> implements AsyncIterableIterat
   }
 
   get length(): number {
-    return this.#slots.length - this.#head;
+    return this.#items.length - this.#head;
   }
 
   push(item: T): void {
     if (this.#ended) return;
-    const reader = this.#readers.shift();
-    if (reader !== undefined) {
-      reader.resolve({ value: item, done: false });
+    if (this.#readers.length > 0) {
+      this.#readers.shift()?.resolve({ value: item, done: false });
       return;
     }
     if (this.#size > MERGE_ABOVE_BYTES && this.#mergeIntoLast(item)) return;
     const size = estimateSize(item);
-    this.#slots.push({ item, size });
+    this.#items.push(item);
+    this.#sizes.push(size);
     this.#size += size;
   }
 
@@ -73,24 +70,19 @@ export class FrameQueue<T extends object = Frame> implements AsyncIterableIterat
 
   /** The next frame if one is queued, without a promise. */
   shift(): T | undefined {
-    const slot = this.#slots[this.#head];
-    if (slot === undefined) return undefined;
+    const item = this.#items[this.#head];
+    if (item === undefined) return undefined;
+    const size = this.#sizes[this.#head] ?? 0;
     this.#head += 1;
-    if (this.#head === this.#slots.length) {
-      this.#slots = [];
-      this.#head = 0;
-    } else if (this.#head > 1024 && this.#head * 2 > this.#slots.length) {
-      this.#slots = this.#slots.slice(this.#head);
-      this.#head = 0;
-    }
-    this.#shrinkBy(slot.size);
-    return slot.item;
+    const isWorthIt = this.#head > 1024 && this.#head * 2 > this.#items.length;
+    if (isWorthIt || this.#head === this.#items.length) this.#forget(this.#head);
+    this.#shrinkBy(size);
+    return item;
   }
 
   /** Discards what is queued now. */
   clear(): void {
-    this.#slots = [];
-    this.#head = 0;
+    this.#forget(this.#items.length);
     this.#shrinkBy(this.#size);
   }
 
@@ -120,16 +112,24 @@ export class FrameQueue<T extends object = Frame> implements AsyncIterableIterat
   }
 
   #mergeIntoLast(item: T): boolean {
-    const last = this.#slots.at(-1);
-    if (last === undefined || !isDelta(last.item) || !isDelta(item)) return false;
-    if (last.size > MERGE_ABOVE_BYTES) return false;
-    const merged = mergeDeltas(last.item, item);
+    const index = this.#items.length - 1;
+    const last = this.#items[index];
+    const lastSize = this.#sizes[index] ?? 0;
+    if (last === undefined || lastSize > MERGE_ABOVE_BYTES || !isDelta(last) || !isDelta(item)) return false;
+    const merged = mergeDeltas(last, item);
     if (merged === undefined) return false;
     const size = estimateSize(merged);
-    this.#size += size - last.size;
-    last.item = merged;
-    last.size = size;
+    this.#items[index] = merged;
+    this.#sizes[index] = size;
+    this.#size += size - lastSize;
     return true;
+  }
+
+  /** Lets go of the first `count` places. */
+  #forget(count: number): void {
+    this.#items = this.#items.slice(count);
+    this.#sizes = this.#sizes.slice(count);
+    this.#head = 0;
   }
 
   #shrinkBy(bytes: number): void {

@@ -14,6 +14,8 @@ export interface StdioChannelOptions {
   maxLineBytes?: number;
   /** For the pipes of a child: when it stops reading, what it has written is still read to the end before we close. */
   readToEnd?: boolean;
+  /** Decides about a line that is not JSON: an error ends the input with it, undefined skips the line. */
+  onBadLine?: (line: string, error: HeddleError) => HeddleError | undefined;
 }
 
 /** `flushed` resolves when everything sent is handed to the operating system: only then is it safe to exit. */
@@ -32,6 +34,7 @@ class StreamChannel implements StdioChannel {
   readonly #writer: LineWriter;
   readonly #decoder: LineDecoder;
   readonly #readToEnd: boolean;
+  readonly #onBadLine: StdioChannelOptions['onBadLine'];
   /** Set when nobody reads our output any more, and the input is read to its end before we close. */
   #outputLoss: { reason: Error | undefined } | undefined;
   #sink: FrameSink | undefined;
@@ -40,9 +43,10 @@ class StreamChannel implements StdioChannel {
   #closing: { reason: Error | undefined } | undefined;
   #closeWaits = new Set<() => void>();
 
-  constructor({ input, output, maxLineBytes, readToEnd = false }: StdioChannelOptions) {
+  constructor({ input, output, maxLineBytes, readToEnd = false, onBadLine }: StdioChannelOptions) {
     this.#input = input;
     this.#readToEnd = readToEnd;
+    this.#onBadLine = onBadLine;
     this.#writer = createLineWriter(output, (cause) => this.#loseOutput(cause));
     this.#decoder = createLineDecoder({
       maxLineBytes,
@@ -123,7 +127,9 @@ class StreamChannel implements StdioChannel {
     try {
       value = parseLine(line);
     } catch (thrown) {
-      return this.#finishInput(toHeddleError(thrown));
+      const error = toHeddleError(thrown);
+      const verdict = this.#onBadLine === undefined ? error : this.#onBadLine(line, error);
+      return verdict === undefined ? undefined : this.#finishInput(verdict);
     }
     this.#sink?.frame(value as Frame);
   }

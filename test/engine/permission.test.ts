@@ -112,7 +112,7 @@ describe('asking', () => {
     });
     const result = run.ask('go');
     await asked.promise;
-    expect(run.session.questions.pending).toHaveLength(1);
+    expect(run.session.scope.questions.pending).toHaveLength(1);
     run.session.attach({ deliver() {}, ask: async () => ({ behavior: 'deny', message: 'late no' }) });
     await result;
     expect(resultText(run.messages, 'toolu_1')).toBe('late no');

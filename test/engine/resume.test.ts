@@ -203,7 +203,7 @@ describe('append, then emit', () => {
   it('a watcher that comes back gets the durable messages behind its cursor', async () => {
     const run = await start(['one', 'two'], { config: { includePartialMessages: true } });
     await run.ask('1');
-    const cursor = run.session.recorder.outbox.seq;
+    const cursor = run.session.scope.recorder.outbox.seq;
     await run.ask('2');
     const late: string[] = [];
     run.session.attach({ deliver: (message) => late.push(...outline([message])) }, { after: cursor });

@@ -195,7 +195,7 @@ describe('stop reasons', () => {
   it('max_tokens: asks the model to go on', async () => {
     const run = await start([{ text: 'first half', stopReason: 'max_tokens' }, 'second half']);
     const result = await run.ask('go');
-    expect(result).toMatchObject({ subtype: 'success', result: 'second half' });
+    expect(result).toMatchObject({ subtype: 'success', result: 'first halfsecond half' });
     expect(outline(run.messages)[2]).toMatch(/cut off at the output limit/);
   });
 

@@ -3,7 +3,7 @@ import { type Token, tokenize } from './tokens.js';
 
 /** A thousand sessions share one process, so only these may look at it or change it. */
 const mayTouchProcess = (path: string): boolean => path.startsWith('src/cli/') || path === 'src/sdk/ambient.ts';
-const mayPrint = (path: string): boolean => path.startsWith('src/cli/');
+const mayPrint = mayTouchProcess;
 const mayWriteStdout = (path: string): boolean => path === 'src/wire/stdio.ts' || mayPrint(path);
 
 const AMBIENT = new Set(

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAnthropicProvider, type AnthropicOptions } from '../../src/engine/model/anthropic.js';
-import { systemClock } from '../../src/engine/clock.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import { hasCredentials } from '../../src/engine/model/credentials.js';
 import { proxyFor } from '../../src/engine/model/proxy.js';
 import { type FakeApi, startFakeApi } from '../../src/testing/fake-api.js';

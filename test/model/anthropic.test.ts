@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAnthropicProvider, type AnthropicOptions } from '../../src/engine/model/anthropic.js';
-import { systemClock } from '../../src/engine/clock.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import { HEDDLE_VERSION } from '../../src/engine/version.js';
 import { explainModelError } from '../../src/engine/model/explain.js';
 import { type FakeAnswer, type FakeApi, startFakeApi } from '../../src/testing/fake-api.js';

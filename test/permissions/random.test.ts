@@ -40,7 +40,7 @@ describe('random lines', () => {
   });
 });
 
-const HARMLESS = ['ls', 'cat a', 'grep x a', 'git status', 'echo hi', 'true', 'pwd', '[ -f a ]', 'sort a', 'head -1 a'];
+const HARMLESS = ['ls', 'cat a', 'grep x a', 'git branch', 'echo hi', 'true', 'pwd', '[ -f a ]', 'sort a', 'head -1 a'];
 const HARMFUL = [
   'rm x',
   '>f',

@@ -8,7 +8,7 @@ import type { Message, ResultMessage } from '../../src/protocol/index.js';
 import { HeddleError } from '../../src/protocol/plain.js';
 import { type Options, type Query, query } from '../../src/sdk/index.js';
 import { startFakeApi } from '../../src/testing/fake-api.js';
-import { outline, PATH_ENV, resultText, scratch, stillClock, user } from '../engine/kit.js';
+import { outline, PATH_ENV, scratch, stillClock, user } from '../engine/kit.js';
 
 function scripted(script: readonly ScriptStep[], options: Options = {}): Options & { model: string } {
   const heddle = { provider: createScriptedModel(script), store: createMemoryStore(), ...options.heddle };
@@ -76,13 +76,41 @@ describe('query() in-process', () => {
     expect(existsSync(join(options.cwd ?? '', 'smuggled'))).toBe(false);
   });
 
-  it('C2: an answer of the wrong shape denies, and the host is told which field', async () => {
+  it('C2: an answer of the wrong shape denies, and is thrown in the host with the path of the field', async () => {
     const options = scripted([{ toolUse: { name: 'Bash', input: { command: 'touch x' } } }, 'ok'], {
       canUseTool: async () => ({ behavior: 'perhaps' }) as never,
     });
-    const messages = await collect(query({ prompt: 'go', options }));
-    expect(resultText(messages, 'toolu_1')).toMatch(/behavior/);
-    expect(lastResult(messages).permission_denials).toHaveLength(1);
+    await expect(collect(query({ prompt: 'go', options }))).rejects.toMatchObject({
+      code: 'invalid_answer',
+      data: { path: 'behavior' },
+    });
+    expect(existsSync(join(options.cwd ?? '', 'x'))).toBe(false);
+  });
+
+  it.each([5, { foo: 1 }, { type: 'user', message: { role: 'user', content: 7 } }])(
+    'H1: an item of an iterable prompt that is no user message is a typed error: %j',
+    async (item) => {
+      const prompts = (async function* () {
+        yield item as never;
+        yield user('fine');
+      })();
+      await expect(collect(query({ prompt: prompts, options: scripted(['ok']) }))).rejects.toMatchObject({
+        code: 'invalid_frame',
+      });
+    },
+  );
+
+  it.each([undefined, null, 5, {}])('H1: a prompt that is %j is a typed error', (prompt) => {
+    expect(() => query({ prompt: prompt as never })).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+  });
+
+  it('a consumer that changes a message changes nothing of the conversation', async () => {
+    const model = createScriptedModel([{ toolUse: { name: 'Bash', input: { command: 'echo hi' } } }, 'ok']);
+    const options = scripted([], { permissionMode: 'acceptEdits', heddle: { provider: model } });
+    for await (const message of query({ prompt: 'go', options })) {
+      if (message.type === 'assistant') message.message.content.length = 0;
+    }
+    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain('echo hi');
   });
 
   it('steers: interrupt, model, mode and thinking at runtime', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/engine/clock.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import { bashTool } from '../../src/engine/tools/bash.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import type { Clock } from '../../src/protocol/index.js';

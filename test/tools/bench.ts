@@ -2,15 +2,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../../src/engine/clock.js';
-import { createReadLedger, type StoredReadLedger } from '../../src/engine/tools/ledger.js';
+import { systemClock } from '../../src/protocol/plain.js';
+import { createReadLedger } from '../../src/engine/tools/ledger.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
-import type { Clock, Tool, ToolContext, ToolOutput } from '../../src/protocol/index.js';
+import type { Clock, ReadLedger, Tool, ToolContext, ToolOutput } from '../../src/protocol/index.js';
 
 export interface Bench {
   folder: string;
   workspace: LocalWorkspace;
-  ledger: StoredReadLedger;
+  ledger: ReadLedger;
   /** Where the next call starts. */
   cwd: string;
   roots: string[];

@@ -11,7 +11,7 @@ describe('memory pair', () => {
     for (const end of createMemoryPair()) expect([end.trusted, end.final]).toEqual([true, true]);
   });
 
-  it('delivers at once, the very object, and keeps in order what comes before receive', () => {
+  it('delivers at once, and keeps in order what comes before receive', () => {
     const [left, right] = createMemoryPair();
     const sink = createSink();
     left.send(frame(1));
@@ -20,7 +20,25 @@ describe('memory pair', () => {
     expect(numbers(sink.calls)).toEqual([1, 2]);
     const message = userMessage('hi');
     left.send(message);
-    expect(sink.calls.at(-1)?.[1]).toBe(message);
+    expect(sink.calls.at(-1)?.[1]).toEqual(message);
+  });
+
+  it('copies messages, so that a consumer who changes one changes nothing here; deltas pass as they are', () => {
+    const [left, right] = createMemoryPair();
+    const sink = createSink();
+    right.receive(sink);
+    const message = userMessage('hi');
+    left.send(message);
+    expect(sink.calls.at(-1)?.[1]).not.toBe(message);
+    const delta = {
+      type: 'stream_event' as const,
+      event: { type: 'content_block_delta' as const, index: 0, delta: { type: 'text_delta' as const, text: 'x' } },
+      session_id: 's',
+      parent_tool_use_id: null,
+      uuid: 'u',
+    };
+    left.send(delta);
+    expect(sink.calls.at(-1)?.[1]).toBe(delta);
   });
 
   it('has one receiver', () => {

@@ -239,6 +239,6 @@ describe('peer on a trusted channel', () => {
     const host = new Peer(left, { side: 'host', clock: createManualClock() });
     const odd = { type: 'user', message: 7 } as unknown as Message;
     right.send(odd);
-    expect((await host.messages.next()).value).toBe(odd);
+    expect((await host.messages.next()).value).toEqual(odd);
   });
 });

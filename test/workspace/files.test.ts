@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/engine/clock.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 
 const workspace = createLocalWorkspace({ clock: systemClock });

@@ -1,5 +1,5 @@
 /** A host process for the tests of the reaper: runs Bash once and tells its reaper. `argv`: folder, command, mode. */
-import { systemClock } from '../../src/engine/clock.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import { bashTool } from '../../src/engine/tools/bash.js';
 import { createReadLedger } from '../../src/engine/tools/ledger.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/engine/clock.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import { findRipgrep } from '../../src/engine/workspace/ripgrep.js';
 

@@ -49,23 +49,20 @@ export function createSseParser(): SseParser {
       const value = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
       data = data === undefined ? value : `${data}\n${value}`;
     } else if (line.startsWith('event:')) {
-      isError = line.endsWith('error') && line.slice(6).trim() === 'error';
+      isError = line === 'event: error' || line === 'event:error';
     }
   };
 
   const readText = (text: string, events: SseEvent[]): void => {
-    let newline = text.indexOf('\n');
+    const newline = text.indexOf('\n');
     if (newline < 0) {
       rest += text;
       return;
     }
     readLine(rest + text.slice(0, newline), events);
-    let start = newline + 1;
-    for (newline = text.indexOf('\n', start); newline >= 0; newline = text.indexOf('\n', start)) {
-      readLine(text.slice(start, newline), events);
-      start = newline + 1;
-    }
-    rest = text.slice(start);
+    const lines = text.slice(newline + 1).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) readLine(line, events);
   };
 
   /** Carriage returns are rare, so one search per chunk decides whether to rewrite it. */

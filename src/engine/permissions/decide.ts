@@ -25,6 +25,8 @@ export interface PermissionPolicy {
   mode: PermissionMode;
   allowedTools: readonly string[];
   disallowedTools: readonly string[];
+  /** Tools whose every call is asked about. */
+  askedTools?: readonly string[];
   /** Folders that may be used without asking, links resolved. */
   roots: readonly string[];
 }
@@ -85,6 +87,8 @@ function judge(call: PermissionCall, policy: PermissionPolicy): Decision {
     const reason = `The rule ${unjudged.text} cannot be judged yet, so every call it may be about needs approval`;
     return { verdict: 'ask', reason, ...by(unjudged) };
   }
+  const asked = (policy.askedTools ?? []).map(parseRule).find((rule) => deniesTool(rule, call.tool));
+  if (asked) return { verdict: 'ask', reason: `The rule ${asked.text} asks about every call`, ...by(asked) };
   const guarded = protectedWrite(call);
   if (policy.mode === 'bypassPermissions' && guarded === undefined) {
     return allow('Every call is allowed in this mode', 'mode');

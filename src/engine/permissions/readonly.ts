@@ -13,8 +13,8 @@ interface ReadOnlySpec extends FlagSpec {
   accept?(read: ReadFlags): boolean;
 }
 
-// Left out on purpose: what follows links (`ls -L`, `grep -R`, `rg -L`, `diff -r`), names further files to read
-// (`-f`, `--files0-from`), runs programs (`rg -z`, `rg --pre`, `diff -l`, `sort --compress-program`) or never ends.
+// Left out on purpose: what follows links (`ls -L`, `grep -R`, `rg -L`, `diff` of folders), names further files to read
+// (`-f`, `--files0-from`), runs programs (`rg -z`, `rg --pre`, `sort --compress-program`) or never ends.
 const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   ls: {
     operands: 'paths',
@@ -109,16 +109,6 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
     long: 'check-order nocheck-order output-delimiter= total zero-terminated',
   },
   cmp: { operands: 'paths', short: 'bls', shortValue: 'in', long: 'print-bytes verbose quiet silent bytes=' },
-  diff: {
-    operands: 'paths',
-    short: 'abBcdeEinNpqstTuwyZ',
-    shortValue: 'CUWx',
-    long:
-      'normal brief report-identical-files context[=] unified[=] ed rcs side-by-side width= left-column ' +
-      'suppress-common-lines show-c-function label= expand-tabs initial-tab ignore-case ignore-tab-expansion ' +
-      'ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines text strip-trailing-cr minimal ' +
-      'color[=] new-file exclude= no-dereference',
-  },
   grep: {
     operands: 'pattern',
     readsCwd: true,

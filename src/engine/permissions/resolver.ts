@@ -1,11 +1,13 @@
 import type { PermissionResult, Tool, ToolUseBlock } from '../../protocol/index.js';
+import { applyPermissions } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
 import { type Decision, decidePermission } from './decide.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
-  | { kind: 'allow'; input: Record<string, unknown> }
+  /** `judgedOn`: what the decision rests on; when that has changed until the call runs, it must be judged again. */
+  | { kind: 'allow'; input: Record<string, unknown>; judgedOn: string }
   | { kind: 'deny'; message: string; interrupt: boolean };
 
 export interface JudgedCall {
@@ -20,28 +22,37 @@ export async function resolvePermission(
   judged: JudgedCall,
   signal: AbortSignal,
 ): Promise<Permission> {
-  const { answer } = judged.call;
-  if (answer) return fromLog(answer, judged.input);
   let decision: Decision;
+  let judgedOn: string;
   try {
+    judgedOn = await groundsOf(scope, judged);
+    const { answer } = judged.call;
+    if (answer) return fromLog(answer, judged.input, judgedOn);
     decision = await decide(scope, judged);
   } catch (thrown) {
     return deny(`The call could not be judged: ${messageOf(thrown)}`);
   }
-  if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input };
+  if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn };
   if (decision.verdict === 'deny') return denyAloud(scope, judged, decision);
   if (!scope.questions.canAsk) return denyAloud(scope, judged, decision);
   return ask(scope, judged, decision, signal);
 }
 
-async function decide(scope: SessionScope, { tool, input }: JudgedCall): Promise<Decision> {
-  const { state, config, workspace } = scope;
-  const accesses = await Promise.all(
+/** What a decision about a call rests on: the folder it starts from, and the places it touches with their links resolved. */
+export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<string> =>
+  JSON.stringify([scope.state.cwd, await accessesOf(scope, judged)]);
+
+const accessesOf = ({ state, workspace }: SessionScope, { tool, input }: Pick<JudgedCall, 'tool' | 'input'>) =>
+  Promise.all(
     (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async ({ path, access }) => ({
       path: await workspace.realPath(path),
       access,
     })),
   );
+
+async function decide(scope: SessionScope, { tool, input }: JudgedCall): Promise<Decision> {
+  const { state, config } = scope;
+  const accesses = await accessesOf(scope, { tool, input });
   return decidePermission(
     {
       tool: tool.name,
@@ -54,7 +65,8 @@ async function decide(scope: SessionScope, { tool, input }: JudgedCall): Promise
     {
       mode: state.mode,
       allowedTools: [...(config.allowedTools ?? []), ...state.allowed],
-      disallowedTools: config.disallowedTools ?? [],
+      disallowedTools: [...(config.disallowedTools ?? []), ...state.denied],
+      askedTools: state.asked,
       roots: state.roots,
     },
   );
@@ -76,8 +88,18 @@ async function ask(
     const { toPermissionResult } = await import('../../protocol/index.js');
     return await accept(scope, judged, toPermissionResult(reply.value));
   } catch (thrown) {
-    return answered(scope, block, deny(`Tool permission request failed: ${messageOf(thrown)}`));
+    const text = `Tool permission request failed: ${messageOf(thrown)}`;
+    sayAloud(scope, text);
+    return answered(scope, block, deny(text));
   }
+}
+
+/** An answer that cannot be used is the host's to mend: it must not be known to the model alone. */
+function sayAloud(scope: SessionScope, content: string): void {
+  scope.logger('warn', content);
+  const { clock, id, recorder } = scope;
+  const uuid = clock.uuid();
+  recorder.emit({ type: 'system', subtype: 'informational', level: 'error', content, uuid, session_id: id });
 }
 
 /** Takes the answer of a host. Its changed input is judged again, because a denial must hold for it too. */
@@ -89,8 +111,9 @@ async function accept(scope: SessionScope, judged: JudgedCall, result: Permissio
     const again = await decide(scope, { ...judged, input });
     if (again.verdict === 'deny') return answered(scope, block, deny(again.reason));
   }
-  scope.applyPermissions(result.updatedPermissions ?? []);
-  return answered(scope, block, { kind: 'allow', input });
+  applyPermissions(scope, result.updatedPermissions ?? []);
+  const judgedOn = await groundsOf(scope, { ...judged, input });
+  return answered(scope, block, { kind: 'allow', input, judgedOn });
 }
 
 /** An answer is on the disk before it has effects. */
@@ -103,9 +126,13 @@ async function answered(scope: SessionScope, block: ToolUseBlock, permission: Pe
   return permission;
 }
 
-function fromLog(answer: NonNullable<OpenCall['answer']>, input: Record<string, unknown>): Permission {
+function fromLog(
+  answer: NonNullable<OpenCall['answer']>,
+  input: Record<string, unknown>,
+  judgedOn: string,
+): Permission {
   return answer.behavior === 'allow'
-    ? { kind: 'allow', input: answer.updatedInput ?? input }
+    ? { kind: 'allow', input: answer.updatedInput ?? input, judgedOn }
     : deny(answer.message ?? 'The call was denied.');
 }
 

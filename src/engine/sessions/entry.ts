@@ -20,6 +20,8 @@ export interface ChainFields {
   version: string;
   userType: 'external';
   isSidechain: boolean;
+  /** Ours; other programs append to such files too. */
+  writer?: 'heddle';
 }
 
 /** A prompt, a tool result, or context that the engine put in (`isMeta`). */
@@ -57,9 +59,11 @@ export interface SessionEntry extends LifeFields {
 
 export interface TurnEntry extends LifeFields {
   kind: 'turn';
-  state: 'started' | 'ended';
+  state: 'started' | 'interrupted' | 'ended';
   promptUuid?: string;
   subtype?: string;
+  /** The model API refused what this turn sent: the context leaves the turn out, or no later one could work. */
+  dropped?: true;
 }
 
 /** A whole answer of the model has arrived. Blocks without one belong to a call that was cut off. */
@@ -97,9 +101,32 @@ export interface SetEntry extends LifeFields {
   model?: string | null;
   mode?: PermissionMode;
   maxThinkingTokens?: number | null;
+  /** Where relative paths start. */
+  cwd?: string;
 }
 
-export type LifeEntry = SessionEntry | TurnEntry | StepEntry | AbortedEntry | CallEntry | SetEntry;
+/** The rest of the turn goes on with another model. */
+export interface FallbackEntry extends LifeFields {
+  kind: 'fallback';
+  model: string;
+}
+
+/** The model knows a file with this content. */
+export interface NotedEntry extends LifeFields {
+  kind: 'noted';
+  path: string;
+  hash: string;
+}
+
+export type LifeEntry =
+  | SessionEntry
+  | TurnEntry
+  | StepEntry
+  | AbortedEntry
+  | CallEntry
+  | SetEntry
+  | FallbackEntry
+  | NotedEntry;
 
 /** A line of another writer, or of a later version: kept, never understood. */
 export interface ForeignEntry {
@@ -126,9 +153,25 @@ export function parseEntry(line: string): Entry | undefined {
   }
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
   const entry = value as Entry | ForeignEntry;
-  if (isLifeEntry(entry)) return entry;
-  if (!isChainEntry(entry) || typeof entry.uuid !== 'string' || typeof entry.message !== 'object') return undefined;
-  return entry;
+  if (isLifeEntry(entry)) return isWholeLife(entry) ? entry : undefined;
+  return isChainEntry(entry) ? toChainEntry(entry) : undefined;
+}
+
+/** Entries that are counted with must have their counts. */
+function isWholeLife(entry: LifeEntry): boolean {
+  if (entry.kind !== 'step' && entry.kind !== 'aborted') return typeof entry.kind === 'string';
+  return typeof entry.messageId === 'string' && typeof entry.usage?.input_tokens === 'number';
+}
+
+/** Other writers may leave out what we never do; what cannot be part of a conversation is no entry. */
+function toChainEntry(entry: ChainEntry): ChainEntry | undefined {
+  const { message } = entry;
+  if (typeof entry.uuid !== 'string' || typeof message !== 'object' || message === null) return undefined;
+  const content: unknown = message.content;
+  if (entry.type === 'user') return typeof content === 'string' || Array.isArray(content) ? entry : undefined;
+  if (Array.isArray(content)) return entry;
+  if (typeof content !== 'string') return undefined;
+  return { ...entry, message: { ...entry.message, content: [{ type: 'text', text: content }] } };
 }
 
 /** The Message a consumer sees for an entry. */

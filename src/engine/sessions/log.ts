@@ -42,13 +42,15 @@ export class Log {
  */
 export function readChain(lines: readonly string[]): Entry[] {
   const all = lines.map(parseEntry).filter((entry) => entry !== undefined);
-  const byUuid = new Map<string, ChainEntry>();
-  for (const entry of all) if (isChainEntry(entry) && !entry.isSidechain) byUuid.set(entry.uuid, entry);
-  const onChain = new Set<string>();
-  let cursor = all.findLast((entry) => isChainEntry(entry) && !entry.isSidechain) as ChainEntry | undefined;
-  while (cursor !== undefined && !onChain.has(cursor.uuid)) {
-    onChain.add(cursor.uuid);
-    cursor = cursor.parentUuid === null ? undefined : byUuid.get(cursor.parentUuid);
+  const links = all.filter((entry): entry is ChainEntry => isChainEntry(entry) && !entry.isSidechain);
+  const places = new Map(links.map((entry, place) => [entry.uuid, place]));
+  const onChain = new Set<ChainEntry>();
+  let place = links.length - 1;
+  for (let entry = links[place]; entry !== undefined && !onChain.has(entry); entry = links[place]) {
+    onChain.add(entry);
+    if (!entry.parentUuid) break;
+    // The line of a parent may be damaged: then what stands before is the best guess, and losing all of it the worst.
+    place = places.get(entry.parentUuid) ?? place - 1;
   }
-  return all.filter((entry) => isLifeEntry(entry) || onChain.has(entry.uuid));
+  return all.filter((entry) => isLifeEntry(entry) || onChain.has(entry));
 }

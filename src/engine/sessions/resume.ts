@@ -1,6 +1,6 @@
 import type { LoadedSession, SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
-import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, type SetEntry } from './entry.js';
+import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, LOG_FORMAT, type SetEntry } from './entry.js';
 import { readChain } from './log.js';
 
 export interface ResumedSession {
@@ -14,39 +14,68 @@ export async function loadSession(store: SessionStore, sessionId: string): Promi
   if (loaded === undefined) {
     throw new HeddleError('session_not_found', `No conversation found with session ID: ${sessionId}`);
   }
-  return { key: loaded.key, entries: readChain(loaded.lines) };
+  const entries = readChain(loaded.lines);
+  refuseUnreadable(sessionId, entries);
+  return { key: loaded.key, entries };
+}
+
+function refuseUnreadable(sessionId: string, entries: readonly Entry[]): void {
+  const newest = Math.max(
+    0,
+    ...entries.map((entry) => (isLifeEntry(entry) && entry.kind === 'session' ? entry.format : 0)),
+  );
+  if (newest > LOG_FORMAT) {
+    const text = `Session ${sessionId} was written by a newer version of Heddle (log format ${newest}).`;
+    throw new HeddleError('session_unreadable', text, { hint: 'Use that version, or start a new session.' });
+  }
+  if (entries.length === 0) {
+    throw new HeddleError('session_unreadable', `The log of session ${sessionId} holds no conversation.`, {
+      hint: 'The file is empty or damaged. Start a new session.',
+    });
+  }
 }
 
 /** The newest session of a folder, for `continue`. Undefined when it has none. */
 export async function loadNewest(store: SessionStore, cwd: string): Promise<ResumedSession | undefined> {
-  const [newest] = await store.list({ cwd });
-  return newest === undefined ? undefined : loadSession(store, newest.sessionId);
+  for (const { sessionId } of await store.list({ cwd })) {
+    const session = await loadSession(store, sessionId).catch(() => undefined);
+    // Two folders may share a place in the store; entries know which one they belong to.
+    if (session?.key.cwd === cwd) return session;
+  }
+  return undefined;
 }
 
 /** The answers that were cut off: blocks of ours that no `step` or `aborted` entry closes. */
 export function cutAnswers(entries: readonly Entry[]): Pick<AbortedEntry, 'messageId' | 'model' | 'usage'>[] {
-  const ours = entries.findIndex((entry) => isLifeEntry(entry) && entry.kind === 'session');
-  if (ours === -1) return [];
   const closed = new Set<string>();
   for (const entry of entries) {
     if (isLifeEntry(entry) && (entry.kind === 'step' || entry.kind === 'aborted')) closed.add(entry.messageId);
   }
   const cut = new Map<string, AssistantEntry['message']>();
-  for (const entry of entries.slice(ours)) {
-    if (entry.type !== 'assistant' || entry.isApiErrorMessage || closed.has(entry.message.id)) continue;
+  for (const entry of entries) {
+    if (entry.type !== 'assistant' || entry.writer !== 'heddle') continue;
+    if (entry.isApiErrorMessage || closed.has(entry.message.id)) continue;
     cut.set(entry.message.id, entry.message);
   }
   return [...cut.values()].map(({ id, model, usage }) => ({ messageId: id, model, usage }));
 }
 
+const CHOICES = ['model', 'mode', 'maxThinkingTokens', 'cwd'] as const;
+type Choices = Pick<SetEntry, (typeof CHOICES)[number]>;
+
 /** The choices that were in force when the log ended. */
-export function lastChoices(entries: readonly Entry[]): Pick<SetEntry, 'model' | 'mode' | 'maxThinkingTokens'> {
-  const choices: Pick<SetEntry, 'model' | 'mode' | 'maxThinkingTokens'> = {};
+export function lastChoices(entries: readonly Entry[]): Choices {
+  const choices: Choices = {};
   for (const entry of entries) {
     if (!isLifeEntry(entry) || entry.kind !== 'set') continue;
-    if (entry.model !== undefined) choices.model = entry.model;
-    if (entry.mode !== undefined) choices.mode = entry.mode;
-    if (entry.maxThinkingTokens !== undefined) choices.maxThinkingTokens = entry.maxThinkingTokens;
+    for (const key of CHOICES) if (entry[key] !== undefined) Object.assign(choices, { [key]: entry[key] });
   }
   return choices;
+}
+
+/** What the model knew of files when the log ended: path to hash. */
+export function lastNotes(entries: readonly Entry[]): Record<string, string> {
+  const notes: Record<string, string> = {};
+  for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'noted') notes[entry.path] = entry.hash;
+  return notes;
 }

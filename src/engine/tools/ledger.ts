@@ -1,26 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { ReadLedger } from '../../protocol/index.js';
 
-export interface StoredReadLedger extends ReadLedger {
-  /** Real path to hash, as `createReadLedger` takes it back after a resume. */
-  toJSON(): Record<string, string>;
+export interface LedgerOptions {
+  /** Real path to hash, as it was told to `onNote` before a resume. */
+  known?: Readonly<Record<string, string>>;
+  onNote?(path: string, hash: string): void;
 }
 
 const hashOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('base64url');
 
 /** Knows by content, not by time: a touched file is still known, and one changed within a clock tick is not. */
-export function createReadLedger(initial: Readonly<Record<string, string>> = {}): StoredReadLedger {
-  const known = new Map(Object.entries(initial));
+export function createReadLedger(options: LedgerOptions = {}): ReadLedger {
+  const known = new Map(Object.entries(options.known ?? {}));
   return {
     note(path, content) {
-      known.set(path, hashOf(content));
+      const hash = hashOf(content);
+      if (known.get(path) === hash) return;
+      known.set(path, hash);
+      options.onNote?.(path, hash);
     },
     compare(path, content) {
       const hash = known.get(path);
       if (hash === undefined) return 'unread';
       return hash === hashOf(content) ? 'current' : 'changed';
     },
-    toJSON: () => Object.fromEntries(known),
   };
 }
 

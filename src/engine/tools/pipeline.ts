@@ -1,6 +1,14 @@
-import type { PermissionDenial, Tool, ToolContext, ToolOutput, ToolResultContent } from '../../protocol/index.js';
+import type {
+  Clock,
+  PermissionDenial,
+  Tool,
+  ToolContext,
+  ToolOutput,
+  ToolResultContent,
+} from '../../protocol/index.js';
+import { setCwd } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
-import { resolvePermission } from '../permissions/resolver.js';
+import { groundsOf, resolvePermission } from '../permissions/resolver.js';
 import type { SessionScope } from '../scope.js';
 
 /** What became of a tool call. Every way it can end is a value; the model sees them all. */
@@ -25,7 +33,7 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
   const { signal } = options;
   if (call.life === 'started') return refuse(UNKNOWN_END);
 
-  const tool = scope.tools.get(block.name);
+  const tool = scope.state.tools.get(block.name);
   if (tool === undefined) return refuse(usageError(`Error: No such tool available: ${block.name}`));
   if (call.invalidInput !== undefined) return refuse(usageError(invalidJson(tool, call.invalidInput)));
   let input: Record<string, unknown>;
@@ -35,23 +43,28 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
     return refuse(usageError(messageOf(thrown)));
   }
 
-  const permission = await resolvePermission(scope, { call, tool, input }, signal);
+  let permission = await resolvePermission(scope, { call, tool, input }, signal);
+  if (permission.kind === 'allow') {
+    input = permission.input;
+    await options.mayRun({ readOnly: tool.isReadOnly(input, { cwd: scope.state.cwd }) });
+    // Calls before this one may have moved the folder or a link, and so what was judged: then it is judged anew.
+    if ((await groundsOf(scope, { tool, input }).catch(() => undefined)) !== permission.judgedOn) {
+      permission = await resolvePermission(scope, { call: { block, life: 'new' }, tool, input }, signal);
+    }
+  }
+  if (signal.aborted) return refuse(NOT_RUN);
   if (permission.kind === 'deny') {
-    if (signal.aborted) return refuse(NOT_RUN);
     const denial = { tool_name: tool.name, tool_use_id: block.id, tool_input: block.input };
     return { ...refuse(permission.message), denial, interrupt: permission.interrupt };
   }
   input = permission.input;
-
   const readOnly = tool.isReadOnly(input, { cwd: scope.state.cwd });
-  await options.mayRun({ readOnly });
-  if (signal.aborted) return refuse(NOT_RUN);
   const context = toolContext(scope, { call, tool, signal });
   try {
     const refusal = await tool.enforce?.(input, context);
     if (refusal !== undefined) return refuse(usageError(refusal));
     await scope.recorder.life({ kind: 'call', state: 'started', toolUseId: block.id }, { sync: !readOnly });
-    return toOutcome(await tool.run(input, context));
+    return toOutcome(await unlessDeaf(scope.clock, tool.run(input, context), signal));
   } catch (thrown) {
     return refuse(signal.aborted ? INTERRUPTED : messageOf(thrown));
   }
@@ -64,6 +77,24 @@ const NOT_RUN = 'This call was not run: the turn ended before its turn came.';
 const INTERRUPTED = 'This call was interrupted by the user while it ran. What it had done until then stays done.';
 const UNKNOWN_END =
   'This call was started, and the process ended before its result was known. It may have had its effect or not: check before you repeat it.';
+
+/** A tool has this long to stop; one that does not hear is left behind, because a turn must be able to end. */
+const DEAF_MS = 1_500;
+
+function unlessDeaf<T>(clock: Clock, running: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let cancel = () => {};
+    const abort = () => {
+      cancel = clock.after(DEAF_MS, () => reject(new Error('The tool did not stop when it was told to.')));
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    running.then(resolve, reject).finally(() => {
+      cancel();
+      signal.removeEventListener('abort', abort);
+    });
+  });
+}
 
 const refuse = (text: string): CallOutcome => ({ content: text, isError: true, structured: `Error: ${text}` });
 
@@ -88,9 +119,7 @@ function toolContext(scope: SessionScope, options: { call: OpenCall; tool: Tool;
     signal,
     toolUseId: call.block.id,
     cwd: scope.state.cwd,
-    setCwd: (path) => {
-      scope.state.cwd = path;
-    },
+    setCwd: (path) => setCwd(scope, path),
     roots: scope.state.roots,
     env: scope.childEnv,
     ledger: scope.ledger,

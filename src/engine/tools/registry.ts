@@ -1,5 +1,6 @@
 import type { SessionConfig, Tool, ToolParam } from '../../protocol/index.js';
 import { canonicalToolName } from '../../protocol/plain.js';
+import { deniesTool, parseRule } from '../permissions/rule.js';
 
 /** The tools of one session. Sorted and frozen at the start: a change would throw the prompt cache away. */
 export interface ToolSet {
@@ -9,13 +10,13 @@ export interface ToolSet {
   get(name: string): Tool | undefined;
 }
 
-/** Which of the tools exist: `tools` limits them, `disallowedTools` takes whole ones away. */
+/** Which of the tools exist: `tools` limits the built-in ones, `disallowedTools` takes whole ones away. */
 export function selectTools(all: readonly Tool[], config: Pick<SessionConfig, 'tools' | 'disallowedTools'>): ToolSet {
   const wanted = Array.isArray(config.tools) ? new Set(config.tools.map(canonicalToolName)) : undefined;
-  const removed = new Set((config.disallowedTools ?? []).map(canonicalToolName));
+  const removed = (config.disallowedTools ?? []).map(parseRule).filter((rule) => rule.specifier === undefined);
   const chosen = all
-    .filter((tool) => wanted === undefined || wanted.has(tool.name) || wanted.has('default'))
-    .filter((tool) => !removed.has(tool.name) && !removed.has('*'))
+    .filter((tool) => wanted === undefined || wanted.has(tool.name) || wanted.has('default') || isMcp(tool))
+    .filter((tool) => !removed.some((rule) => deniesTool(rule, tool.name)))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(chosen.map((tool) => [tool.name, tool]));
   return {
@@ -28,3 +29,5 @@ export function selectTools(all: readonly Tool[], config: Pick<SessionConfig, 't
     get: (name) => byName.get(canonicalToolName(name)),
   };
 }
+
+const isMcp = (tool: Tool): boolean => tool.name.startsWith('mcp__');

@@ -1,15 +1,15 @@
-/** The real Clock. */
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '../protocol/index.js';
+import type { Clock } from './seams.js';
 
+/** The real Clock, of what every runtime has. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  uuid: () => randomUUID(),
+  uuid: () => crypto.randomUUID(),
   random: () => Math.random(),
   after(ms, callback, { background = false } = {}) {
     const timer = setTimeout(callback, ms);
-    if (background) timer.unref();
+    // Browsers have plain numbers for timers.
+    if (background && typeof timer === 'object') timer.unref();
     return () => clearTimeout(timer);
   },
 };

@@ -1,0 +1,4 @@
+import { ask } from './fetch.js';
+
+const { text } = await ask('hi');
+process.stdout.write(`${text}\n`);

@@ -1,0 +1,76 @@
+import type { SessionConfig } from '../protocol/index.js';
+import { EFFORT_LEVELS, HeddleError, PERMISSION_MODES } from '../protocol/plain.js';
+import { isSessionId } from './sessions/file-store.js';
+
+type Check = readonly [isRight: (value: unknown) => boolean, expected: string];
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const isTable = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const oneOf = (names: readonly string[]): Check => [
+  (value) => names.includes(value as string),
+  `one of ${names.join(', ')}`,
+];
+
+const TEXT: Check = [isText, 'a string'];
+const TEXTS: Check = [isTexts, 'a list of strings'];
+const FLAG: Check = [(value) => typeof value === 'boolean', 'true or false'];
+const COUNT: Check = [isCount, 'a whole number, 0 or more'];
+const SESSION: Check = [(value) => isText(value) && isSessionId(value as string), 'a UUID'];
+const PRESET = (value: unknown): boolean => isTable(value) && (value as { type?: unknown }).type === 'preset';
+
+/** By hand, not by schema: this runs before the first message of every session. */
+const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
+  additionalDirectories: TEXTS,
+  allowDangerouslySkipPermissions: FLAG,
+  allowedTools: TEXTS,
+  apiKeyHelper: TEXT,
+  appendSystemPrompt: TEXT,
+  betas: TEXTS,
+  configDir: TEXT,
+  continue: FLAG,
+  cwd: TEXT,
+  disallowedTools: TEXTS,
+  effort: oneOf(EFFORT_LEVELS),
+  env: [(value) => isTable(value) && Object.values(value as object).every(isText), 'a table of strings'],
+  fallbackModel: TEXT,
+  includePartialMessages: FLAG,
+  maxBudgetUsd: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
+  maxRetries: COUNT,
+  maxThinkingTokens: [(value) => value === null || isCount(value), 'a whole number, 0 or more, or null'],
+  maxTurns: COUNT,
+  model: TEXT,
+  permissionMode: oneOf(PERMISSION_MODES),
+  persistSession: FLAG,
+  resume: TEXT,
+  sessionId: SESSION,
+  systemPrompt: [
+    (value) => isText(value) || isTexts(value) || PRESET(value),
+    'a string, a list of strings or a preset',
+  ],
+  thinking: [isThinking, '{type: "adaptive"}, {type: "enabled", budgetTokens?} or {type: "disabled"}'],
+  tools: [(value) => isTexts(value) || PRESET(value), 'a list of strings or a preset'],
+};
+
+/** Throws `invalid_config` for the first value that cannot be used. */
+export function checkConfig(config: SessionConfig): void {
+  for (const [key, check] of Object.entries(CHECKS)) {
+    const value = config[key as keyof SessionConfig];
+    if (value === undefined || check[0](value)) continue;
+    const shown = JSON.stringify(value) ?? String(value);
+    throw new HeddleError('invalid_config', `${key} must be ${check[1]}, not ${shown.slice(0, 80)}.`, {
+      hint: `Correct ${key}, or leave it out.`,
+      data: { path: key },
+    });
+  }
+}
+
+function isThinking(value: unknown): boolean {
+  const { type, budgetTokens } = (isTable(value) ? value : {}) as { type?: unknown; budgetTokens?: unknown };
+  return (
+    type === 'adaptive' ||
+    type === 'disabled' ||
+    (type === 'enabled' && (budgetTokens === undefined || isCount(budgetTokens)))
+  );
+}

@@ -1,0 +1,37 @@
+import type { SessionConfig } from '../protocol/index.js';
+import { HeddleError } from '../protocol/plain.js';
+
+/** What a session may be asked for that this version cannot do. Ignoring it could loosen what the caller relies on. */
+const UNSUPPORTED = {
+  agent: 'an agent as the main thread',
+  agents: 'subagents',
+  enableFileCheckpointing: 'file checkpoints',
+  forkSession: 'forking a session',
+  hooks: 'hooks',
+  jsonSchema: 'structured output',
+  managedSettings: 'managed settings',
+  mcpConfig: 'MCP servers other than those of the caller',
+  pluginDirs: 'plugins',
+  resumeDropsTurn: 'dropping a turn on resume',
+  resumeSessionAt: 'resuming at a message',
+  sandbox: 'the sandbox',
+  taskBudget: 'a task budget',
+} as const satisfies Partial<Record<keyof SessionConfig, string>>;
+
+/** Throws `not_supported` for the first thing that cannot be had. */
+export function refuseUnsupported(config: SessionConfig): void {
+  for (const [key, what] of Object.entries(UNSUPPORTED)) {
+    if (isAsked(config[key as keyof SessionConfig])) throw refusal(key, what);
+  }
+  const { permissionPromptTool } = config;
+  if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
+    throw refusal('permissionPromptTool', 'an MCP tool that answers permission questions');
+  }
+}
+
+/** An empty list or table asks for nothing. */
+const isAsked = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined && value !== false;
+
+const refusal = (key: string, what: string): HeddleError =>
+  new HeddleError('not_supported', `This version does not support ${what} (${key}).`, { hint: `Leave ${key} out.` });

@@ -1,0 +1,98 @@
+import { fileURLToPath } from 'node:url';
+import type { Channel, Clock, Logger, SessionConfig } from '../protocol/index.js';
+import { HeddleError, systemClock, toArgv } from '../protocol/plain.js';
+import { connectWebSocket, fromTransport, spawnEngineProcess } from '../wire/index.js';
+import { SDK_VERSION } from './ambient.js';
+import { type Carrier, extraConfig, type HeddleOptions, type Options, toFlags } from './options.js';
+
+export interface Connected {
+  channel: Channel;
+  clock: Clock;
+}
+
+interface CarrierParts {
+  options: Options;
+  config: SessionConfig;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+const FIXED_FLAGS = ['--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
+const OWN_CLI = fileURLToPath(new URL('../../bin/heddle.js', import.meta.url));
+const SCRIPT = /\.[mc]?[jt]sx?$/;
+const IN_PROCESS_PARTS = [
+  'provider',
+  'store',
+  'workspace',
+  'tools',
+] as const satisfies readonly (keyof HeddleOptions)[];
+
+/** Where the engine of these options runs: in this process unless something says otherwise. */
+export function chooseCarrier(options: Options, env: Readonly<Record<string, string>>): Carrier {
+  if (options.heddle?.carrier !== undefined) return options.heddle.carrier;
+  const { pathToClaudeCodeExecutable, spawnClaudeCodeProcess, executable } = options;
+  const asked = pathToClaudeCodeExecutable ?? spawnClaudeCodeProcess ?? executable ?? env.CLAUDE_CODE_EXECUTABLE;
+  return asked ? 'subprocess' : 'in-process';
+}
+
+/** Opens a Channel to an engine. Throws a HeddleError that says what is missing. */
+export async function openChannel(parts: CarrierParts): Promise<Connected> {
+  const { options, config, logger } = parts;
+  const carrier = chooseCarrier(options, config.env);
+  const clock = options.heddle?.clock ?? systemClock;
+  if (carrier === 'in-process') {
+    const { openInProcess } = await import('./in-process.js');
+    return openInProcess({ ...config, ...extraConfig(options.extraArgs) }, { ...options.heddle, logger });
+  }
+  refuseParts(options.heddle ?? {});
+  if (carrier === 'subprocess') return { channel: spawnEngine(parts, clock), clock };
+  if ('transport' in carrier) return { channel: fromTransport(carrier.transport), clock };
+  const { url, token } = carrier;
+  return { channel: connectWebSocket({ url, clock, logger, ...(token !== undefined && { token }) }), clock };
+}
+
+function refuseParts(heddle: HeddleOptions): void {
+  const given = IN_PROCESS_PARTS.find((part) => heddle[part] !== undefined);
+  if (given === undefined) return;
+  throw new HeddleError('invalid_config', `heddle.${given} works only with an engine in this process.`, {
+    hint: 'Leave the carrier out, or configure the engine where it runs.',
+  });
+}
+
+function spawnEngine({ options, config, logger, signal }: CarrierParts, clock: Clock): Channel {
+  const { stderr, spawnClaudeCodeProcess } = options;
+  return spawnEngineProcess({
+    ...toCommand(options, config),
+    cwd: config.cwd,
+    env: toEngineEnv(config),
+    signal,
+    clock,
+    logger,
+    ...(stderr && { stderr }),
+    ...(spawnClaudeCodeProcess && { spawn: spawnClaudeCodeProcess }),
+  });
+}
+
+/** A script is run by a runtime; anything else is a program itself. */
+export function toCommand(options: Options, config: SessionConfig): { command: string; args: string[] } {
+  const path = options.pathToClaudeCodeExecutable ?? config.env.CLAUDE_CODE_EXECUTABLE ?? OWN_CLI;
+  const flags = [...FIXED_FLAGS, ...toArgv(withoutInitialize(config)), ...toFlags(options.extraArgs)];
+  if (!SCRIPT.test(path)) return { command: path, args: flags };
+  const { executable = 'node', executableArgs = [] } = options;
+  const run = executable === 'deno' ? ['run', '--allow-all'] : [];
+  const command = executable === 'node' ? process.execPath : executable;
+  return { command, args: [...executableArgs, ...run, path, ...flags] };
+}
+
+/** What `initialize` carries needs no flag. */
+function withoutInitialize(config: SessionConfig): Partial<SessionConfig> {
+  const { systemPrompt: _, appendSystemPrompt: _append, agents: _agents, hooks: _hooks, ...rest } = config;
+  return rest;
+}
+
+const toEngineEnv = ({ env, enableFileCheckpointing }: SessionConfig): Record<string, string> => ({
+  CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
+  ...env,
+  CLAUDE_AGENT_SDK_VERSION: SDK_VERSION,
+  ...(enableFileCheckpointing && { CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: 'true' }),
+});

@@ -1,0 +1,109 @@
+import type { JsonRpcMessage } from '../protocol/index.js';
+import type { FieldSchema, McpTransport, SdkMcpToolDefinition } from './tool-definition.js';
+import { toJsonSchema } from './tool-schema.js';
+
+const LATEST_PROTOCOL = '2025-11-25';
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+
+interface ServerParts {
+  name: string;
+  version: string;
+  tools: readonly SdkMcpToolDefinition[];
+}
+
+/** Serves tools that were defined with `tool()`. It keeps no state, so one object serves every connection. */
+export class SdkMcpServer {
+  readonly #parts: ServerParts;
+  readonly #tools: Map<string, SdkMcpToolDefinition>;
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+    this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** Answers one message; nothing for a notification. */
+  async handle(message: JsonRpcMessage, options: { signal?: AbortSignal } = {}): Promise<JsonRpcMessage | undefined> {
+    const { id, method } = message;
+    if (id === undefined || id === null) return undefined;
+    const answer = (result: object): JsonRpcMessage => ({ jsonrpc: '2.0', id, result });
+    const fail = (code: number, text: string): JsonRpcMessage => ({
+      jsonrpc: '2.0',
+      id,
+      error: { code, message: text },
+    });
+    switch (method) {
+      case 'initialize': {
+        const { name, version } = this.#parts;
+        const asked = (message.params as { protocolVersion?: string } | undefined)?.protocolVersion;
+        return answer({
+          protocolVersion: asked ?? LATEST_PROTOCOL,
+          capabilities: { tools: {} },
+          serverInfo: { name, version },
+        });
+      }
+      case 'ping':
+        return answer({});
+      case 'tools/list':
+        return answer({ tools: await Promise.all(this.#parts.tools.map(describe)) });
+      case 'tools/call': {
+        const { name, arguments: input = {} } = (message.params ?? {}) as { name?: string; arguments?: object };
+        const tool = this.#tools.get(name ?? '');
+        return tool ? answer(await call(tool, input, options)) : fail(INVALID_PARAMS, `Tool ${name} not found`);
+      }
+      default:
+        return fail(METHOD_NOT_FOUND, 'Method not found');
+    }
+  }
+
+  /** Speaks MCP over any transport, as servers of the public packages do. */
+  async connect(transport: McpTransport): Promise<void> {
+    transport.onmessage = (message: JsonRpcMessage) => {
+      this.handle(message).then(
+        (answer) => answer && transport.send(answer as never),
+        (thrown: unknown) => transport.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown))),
+      );
+    };
+    await transport.start();
+  }
+}
+
+async function describe({ name, description, inputSchema, annotations }: SdkMcpToolDefinition): Promise<object> {
+  return { name, description, inputSchema: await toJsonSchema(inputSchema), ...(annotations && { annotations }) };
+}
+
+/** A wrong input and a handler that throws are results the model can learn from, not protocol errors. */
+async function call(tool: SdkMcpToolDefinition, input: object, extra: { signal?: AbortSignal }): Promise<object> {
+  const checked = checkInput(tool, input as Record<string, unknown>);
+  if ('problems' in checked) {
+    const text = `Input validation error: Invalid arguments for tool ${tool.name}: ${checked.problems.join('; ')}`;
+    return { content: [{ type: 'text', text: `MCP error ${INVALID_PARAMS}: ${text}` }], isError: true };
+  }
+  try {
+    return await tool.handler(checked.input, extra);
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message : String(thrown);
+    return { content: [{ type: 'text', text }], isError: true };
+  }
+}
+
+function checkInput(
+  { inputSchema }: SdkMcpToolDefinition,
+  given: Record<string, unknown>,
+): { input: Record<string, unknown> } | { problems: string[] } {
+  const input: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, field] of Object.entries<FieldSchema>(inputSchema)) {
+    const outcome = field.safeParse(given[name]);
+    if (!outcome.success) problems.push(`${name}: ${problemOf(outcome.error)}`);
+    else if (outcome.data !== undefined) input[name] = outcome.data;
+  }
+  return problems.length > 0 ? { problems } : { input };
+}
+
+function problemOf(error: unknown): string {
+  const issues = (error as { issues?: { path?: PropertyKey[]; message?: string }[] } | undefined)?.issues ?? [];
+  return (
+    issues.map(({ path, message }) => [path?.join('.'), message].filter(Boolean).join(' ')).join(', ') || 'invalid'
+  );
+}

@@ -1,0 +1,102 @@
+/** The names under which programs written for SDK 0.2 know our types. Types only: nothing here exists at run time. */
+import type {
+  AssistantError,
+  AssistantMessage,
+  AsyncHookOutput,
+  AuthStatusMessage,
+  CompactBoundaryMessage,
+  FilesPersistedMessage,
+  HookInput,
+  HookOutput,
+  HookProgressMessage,
+  HookResponseMessage,
+  HookSpecificOutput,
+  HookStartedMessage,
+  InitMessage,
+  McpHttpServerConfig,
+  McpSdkServerConfig,
+  McpSSEServerConfig,
+  McpStdioServerConfig,
+  Message,
+  PermissionDenial,
+  ResultError,
+  ResultMessage,
+  ResultSuccess,
+  ResultUsage,
+  SandboxSettings,
+  StatusMessage,
+  StreamEventMessage,
+  SyncHookOutput,
+  TaskNotificationMessage,
+  TaskStartedMessage,
+  ToolProgressMessage,
+  ToolUseSummaryMessage,
+  UserMessage,
+} from '../protocol/index.js';
+
+export type SDKMessage = Message;
+export type SDKAssistantMessage = AssistantMessage;
+export type SDKAssistantMessageError = AssistantError;
+export type SDKUserMessage = UserMessage;
+export type SDKUserMessageReplay = UserMessage & { isReplay: true };
+export type SDKResultMessage = ResultMessage;
+export type SDKResultSuccess = ResultSuccess;
+export type SDKResultError = ResultError;
+export type SDKSystemMessage = InitMessage;
+export type SDKPartialAssistantMessage = StreamEventMessage;
+export type SDKCompactBoundaryMessage = CompactBoundaryMessage;
+export type SDKStatusMessage = StatusMessage;
+export type SDKStatus = StatusMessage['status'];
+export type SDKHookStartedMessage = HookStartedMessage;
+export type SDKHookProgressMessage = HookProgressMessage;
+export type SDKHookResponseMessage = HookResponseMessage;
+export type SDKToolProgressMessage = ToolProgressMessage;
+export type SDKToolUseSummaryMessage = ToolUseSummaryMessage;
+export type SDKAuthStatusMessage = AuthStatusMessage;
+export type SDKTaskNotificationMessage = TaskNotificationMessage;
+export type SDKTaskStartedMessage = TaskStartedMessage;
+export type SDKFilesPersistedEvent = FilesPersistedMessage;
+export type SDKPermissionDenial = PermissionDenial;
+export type SdkBeta = 'context-1m-2025-08-07' | (string & {});
+export type SdkPluginConfig = { type: 'local'; path: string };
+export type NonNullableUsage = ResultUsage;
+export type ApiKeySource = InitMessage['apiKeySource'];
+export type ConfigScope = 'local' | 'user' | 'project';
+
+export type OutputFormatType = 'json_schema';
+export type BaseOutputFormat = { type: OutputFormatType };
+export type JsonSchemaOutputFormat = { type: 'json_schema'; schema: Record<string, unknown> };
+export type OutputFormat = JsonSchemaOutputFormat;
+
+export type ThinkingAdaptive = { type: 'adaptive' };
+export type ThinkingEnabled = { type: 'enabled'; budgetTokens?: number };
+export type ThinkingDisabled = { type: 'disabled' };
+
+export type HookJSONOutput = HookOutput;
+export type SyncHookJSONOutput = SyncHookOutput;
+export type AsyncHookJSONOutput = AsyncHookOutput;
+/** What every hook is told. */
+export type BaseHookInput = Pick<HookInput, 'session_id' | 'transcript_path' | 'cwd' | 'permission_mode'>;
+
+type SpecificOutput<E extends string> = Extract<HookSpecificOutput, { hookEventName: E }>;
+export type PreToolUseHookSpecificOutput = SpecificOutput<'PreToolUse'>;
+export type PostToolUseHookSpecificOutput = SpecificOutput<'PostToolUse'>;
+export type PostToolUseFailureHookSpecificOutput = SpecificOutput<'PostToolUseFailure'>;
+export type NotificationHookSpecificOutput = SpecificOutput<'Notification'>;
+export type UserPromptSubmitHookSpecificOutput = SpecificOutput<'UserPromptSubmit'>;
+export type SessionStartHookSpecificOutput = SpecificOutput<'SessionStart'>;
+export type SetupHookSpecificOutput = SpecificOutput<'Setup'>;
+export type SubagentStartHookSpecificOutput = SpecificOutput<'SubagentStart'>;
+export type PermissionRequestHookSpecificOutput = SpecificOutput<'PermissionRequest'>;
+
+export type McpServerConfigForProcessTransport =
+  | McpStdioServerConfig
+  | McpSSEServerConfig
+  | McpHttpServerConfig
+  | McpSdkServerConfig;
+export type McpServerStatusConfig = McpServerConfigForProcessTransport;
+export type AgentMcpServerSpec = string | Record<string, McpServerConfigForProcessTransport>;
+
+export type SandboxFilesystemConfig = NonNullable<SandboxSettings['filesystem']>;
+export type SandboxNetworkConfig = NonNullable<SandboxSettings['network']>;
+export type SandboxIgnoreViolations = NonNullable<SandboxSettings['ignoreViolations']>;

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/engine/index.js';
+import { createScriptedModel } from '../../src/engine/model/scripted.js';
+import type { Message } from '../../src/protocol/index.js';
+import { chooseCarrier, toCommand } from '../../src/sdk/carrier.js';
+import { type Options, query } from '../../src/sdk/index.js';
+import { toSessionConfig } from '../../src/sdk/options.js';
+import { PATH_ENV, scratch } from '../engine/kit.js';
+
+async function run(options: Options, script: Parameters<typeof createScriptedModel>[0] = ['ok']) {
+  const model = createScriptedModel(script);
+  const messages: Message[] = [];
+  const heddle = { provider: model, store: createMemoryStore(), ...options.heddle };
+  for await (const message of query({ prompt: 'go', options: { cwd: scratch(), env: PATH_ENV, ...options, heddle } })) {
+    messages.push(message);
+  }
+  return { messages, model, body: model.requests[0]?.body, init: messages[0] };
+}
+
+describe('options that act', () => {
+  it.each<[string, Options, object]>([
+    ['model', { model: 'haiku' }, { model: expect.stringContaining('haiku') }],
+    ['systemPrompt', { systemPrompt: 'Be kind.' }, { system: [{ text: 'Be kind.' }] }],
+    ['systemPrompt of parts', { systemPrompt: ['A.', 'B.'] }, { system: [{ text: 'A.' }, { text: 'B.' }] }],
+    [
+      'systemPrompt preset',
+      { systemPrompt: { type: 'preset', preset: 'claude_code', append: 'Z.' } },
+      { system: [{}, { text: 'Z.' }] },
+    ],
+    [
+      'no systemPrompt',
+      {},
+      { system: [{ text: expect.stringMatching(/^You are an agent that works through tools/) }] },
+    ],
+    ['thinking', { thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
+    ['maxThinkingTokens', { maxThinkingTokens: 4_000 }, { thinking: { type: 'enabled', budget_tokens: 4_000 } }],
+    ['effort', { effort: 'low' }, { output_config: { effort: 'low' } }],
+    ['tools', { tools: ['Read'] }, { tools: [{ name: 'Read' }] }],
+  ])('%s', async (_, options, expected) => {
+    expect((await run(options)).body).toMatchObject(expected);
+  });
+
+  it.each<[string, Options, object]>([
+    ['permissionMode', { permissionMode: 'plan' }, { permissionMode: 'plan' }],
+    ['betas', { betas: ['context-1m-2025-08-07'] }, { betas: ['context-1m-2025-08-07'] }],
+    [
+      'sessionId',
+      { sessionId: '99999999-2222-4333-8444-555555555555' },
+      { session_id: '99999999-2222-4333-8444-555555555555' },
+    ],
+    ['additionalDirectories', { additionalDirectories: ['/'] }, { additional_directories: ['/'] }],
+    ['strictMcpConfig', { strictMcpConfig: true }, { mcp_servers: [] }],
+    ['settingSources: none', { settingSources: [] }, { type: 'system' }],
+  ])('%s', async (_, options, expected) => {
+    expect((await run(options)).init).toMatchObject(expected);
+  });
+
+  it('extraArgs speak the language of flags', async () => {
+    const { messages } = await run({ extraArgs: { 'replay-user-messages': null, model: 'opus' } });
+    expect(messages).toContainEqual(expect.objectContaining({ type: 'user', isReplay: true }));
+    expect(messages[0]).toMatchObject({ model: expect.stringContaining('opus') });
+    await expect(run({ extraArgs: { 'no-such-flag': null } })).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+
+  it('stderr, debug and debugFile get diagnostics of an engine in this process', async () => {
+    const debugFile = join(scratch(), 'debug.log');
+    const lines: string[] = [];
+    const store = createMemoryStore();
+    store.append = () => {
+      throw new Error('disk full');
+    };
+    await run({ debugFile, stderr: (line) => lines.push(line), heddle: { store } });
+    expect(lines.join('')).toContain('disk full');
+    expect(readFileSync(debugFile, 'utf8')).toContain('disk full');
+  });
+});
+
+describe('options that cannot act say why', () => {
+  it.each<[string, Options]>([
+    ['agent', { agent: 'x' }],
+    ['agents', { agents: { x: { description: 'd', prompt: 'p' } } }],
+    ['enableFileCheckpointing', { enableFileCheckpointing: true }],
+    ['forkSession', { forkSession: true }],
+    ['hooks', { hooks: { Stop: [{ hooks: [async () => ({})] }] } }],
+    ['mcpServers', { mcpServers: { far: { type: 'http', url: 'http://127.0.0.1:1' } } }],
+    ['outputFormat', { outputFormat: { type: 'json_schema', schema: { type: 'object' } } }],
+    ['permissionPromptToolName', { permissionPromptToolName: 'mcp__a__b' }],
+    ['plugins', { plugins: [{ type: 'local', path: 'p' }] }],
+    ['promptSuggestions', { promptSuggestions: true }],
+    ['resumeSessionAt', { resumeSessionAt: 'x' }],
+    ['sandbox', { sandbox: { enabled: true } }],
+  ])('%s', async (_, options) => {
+    const attempt = (async () => run(options))();
+    await expect(attempt).rejects.toMatchObject({ code: 'not_supported', hint: expect.stringContaining('Leave') });
+  });
+
+  it.each<[string, Options]>([
+    ['unknown', { bogus: 1 } as Options],
+    [
+      'canUseTool with permissionPromptToolName',
+      { canUseTool: async () => ({ behavior: 'allow' }), permissionPromptToolName: 'x' },
+    ],
+    ['continue with resume', { continue: true, resume: 'x' }],
+  ])('invalid: %s', (_, options) => {
+    expect(() => query({ prompt: 'x', options })).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+  });
+
+  it('parts for an engine in this process do not go with another carrier', async () => {
+    const options: Options = { heddle: { carrier: 'subprocess', provider: createScriptedModel([]) } };
+    await expect(query({ prompt: 'x', options }).next()).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+});
+
+describe('where the engine runs', () => {
+  const ambient = { cwd: '/somewhere', env: {} };
+
+  it.each<[string, Options, Record<string, string>, unknown]>([
+    ['nothing said', {}, {}, 'in-process'],
+    ['a path', { pathToClaudeCodeExecutable: '/x/cli.js' }, {}, 'subprocess'],
+    ['a path in the environment', {}, { CLAUDE_CODE_EXECUTABLE: '/x/cli' }, 'subprocess'],
+    ['a runtime', { executable: 'bun' }, {}, 'subprocess'],
+    ['a carrier', { heddle: { carrier: { url: 'ws://127.0.0.1:1' } } }, {}, { url: 'ws://127.0.0.1:1' }],
+  ])('%s', (_, options, env, carrier) => {
+    expect(chooseCarrier(options, env)).toEqual(carrier);
+  });
+
+  it('a script is run by a runtime, anything else by itself, with the flags such a CLI expects', () => {
+    const options: Options = {
+      pathToClaudeCodeExecutable: '/x/cli.mjs',
+      executableArgs: ['--trace'],
+      model: 'sonnet',
+      allowedTools: ['Read', 'Bash(git log:*)'],
+      extraArgs: { 'some-flag': 'v', other: null },
+    };
+    const { command, args } = toCommand(options, toSessionConfig(options, ambient));
+    expect(command).toBe(process.execPath);
+    expect(args.slice(0, 7)).toEqual([
+      '--trace',
+      '/x/cli.mjs',
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--input-format',
+      'stream-json',
+    ]);
+    expect(args).toEqual(expect.arrayContaining(['--model=sonnet', '--setting-sources=', '--some-flag=v', '--other']));
+    expect(args.join(' ')).not.toContain('system-prompt');
+    const native = { ...options, pathToClaudeCodeExecutable: '/x/claude' };
+    expect(toCommand(native, toSessionConfig(native, ambient)).command).toBe('/x/claude');
+  });
+});
