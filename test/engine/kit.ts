@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Attachment, Session } from '../../src/engine/index.js';
 import { createEngine, createMemoryStore } from '../../src/engine/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
@@ -15,20 +15,15 @@ import type {
   Tool,
   UserMessage,
 } from '../../src/protocol/index.js';
-import { createFakeClock, type FakeClock } from '../../src/testing/fake-clock.js';
+import { createFakeClock, type FakeClock, toolResult, transcript } from '../../src/testing/index.js';
 
 /** A clock that stands still; its ids do not repeat, because logs of several runs meet in one file. */
 export const stillClock = (): FakeClock => Object.assign(createFakeClock(), { uuid: () => randomUUID() });
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
 /** A folder that is gone after the test. */
 export function scratch(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-test-')));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -110,42 +105,9 @@ export async function start(script: readonly ScriptStep[], options: RunOptions =
 }
 
 /** One line per message: what a reader of the stream would tell another. */
-export function outline(messages: readonly Message[]): string[] {
-  return messages.map((message) => {
-    switch (message.type) {
-      case 'system':
-        return `system/${message.subtype}`;
-      case 'assistant':
-        return `assistant ${message.message.content.map(blockLine).join(' + ')}${message.aborted ? ' (aborted)' : ''}`;
-      case 'user':
-        return `user ${typeof message.message.content === 'string' ? message.message.content : message.message.content.map(blockLine).join(' + ')}`;
-      case 'result':
-        return `result ${message.subtype}${message.is_error ? ' (error)' : ''} turns=${message.num_turns}`;
-      case 'stream_event':
-        return `stream ${message.event.type}`;
-      default:
-        return message.type;
-    }
-  });
-}
+export const outline = (messages: readonly Message[]): string[] =>
+  messages.length === 0 ? [] : transcript(messages, { resultTexts: false }).split('\n');
 
-function blockLine(block: { type: string }): string {
-  const any = block as Record<string, unknown>;
-  if (block.type === 'text') return JSON.stringify(any.text);
-  if (block.type === 'tool_use') return `${String(any.name)}(${JSON.stringify(any.input)})`;
-  if (block.type === 'tool_result') return `${any.is_error ? 'error' : 'ok'} ${String(any.tool_use_id)}`;
-  return block.type;
-}
-
-/** The text of the result of a call. */
-export function resultText(messages: readonly Message[], toolUseId: string): string {
-  for (const message of messages) {
-    if (message.type !== 'user' || typeof message.message.content === 'string') continue;
-    for (const block of message.message.content) {
-      if (block.type === 'tool_result' && block.tool_use_id === toolUseId) {
-        return typeof block.content === 'string' ? block.content : JSON.stringify(block.content);
-      }
-    }
-  }
-  throw new Error(`there is no result for ${toolUseId}`);
-}
+/** What the model was told about a call. */
+export const resultText = (messages: readonly Message[], toolUseId: string): string =>
+  toolResult(messages, toolUseId).text;

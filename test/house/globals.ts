@@ -3,7 +3,7 @@ import { type Token, tokenize } from './tokens.js';
 
 /** A thousand sessions share one process, so only these may look at it or change it. */
 const mayTouchProcess = (path: string): boolean => path.startsWith('src/cli/') || path === 'src/sdk/ambient.ts';
-const mayPrint = mayTouchProcess;
+const mayPrint = (path: string): boolean => path.startsWith('src/cli/');
 const mayWriteStdout = (path: string): boolean => path === 'src/wire/stdio.ts' || mayPrint(path);
 
 const AMBIENT = new Set(
@@ -21,6 +21,7 @@ export function checkGlobals(files: readonly SourceFile[]): string[] {
       const uses = [
         ...(mayTouchProcess(file.path) ? [] : [...findAmbient(tokens), ...findAmbientImports(file.text)]),
         ...(mayPrint(file.path) ? [] : findPrints(tokens)),
+        ...(mayTouchProcess(file.path) ? [] : findStderr(tokens)),
         ...(mayWriteStdout(file.path) ? [] : findStdout(tokens)),
         ...(layerOf(file.path) === 'protocol' ? findNodeGlobals(tokens) : []),
       ];
@@ -86,14 +87,13 @@ function findAmbientImports(text: string): Use[] {
 }
 
 function findPrints(tokens: readonly Token[]): Use[] {
-  const prints = members(tokens, 'console').map(({ member, line }) => ({
-    what: `console.${member} in library code`,
-    line,
-  }));
-  const stderr = members(tokens, 'process')
+  return members(tokens, 'console').map(({ member, line }) => ({ what: `console.${member} in library code`, line }));
+}
+
+function findStderr(tokens: readonly Token[]): Use[] {
+  return members(tokens, 'process')
     .filter(({ member }) => member === 'stderr')
     .map(({ line }) => ({ what: 'process.stderr in library code', line }));
-  return [...prints, ...stderr];
 }
 
 function findStdout(tokens: readonly Token[]): Use[] {

@@ -4,25 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/engine/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import { createScriptedModel } from '../../src/engine/model/scripted.js';
-import type { Message, ResultMessage } from '../../src/protocol/index.js';
+import type { Message } from '../../src/protocol/index.js';
 import { HeddleError } from '../../src/protocol/plain.js';
-import { type Options, type Query, query } from '../../src/sdk/index.js';
-import { startFakeApi } from '../../src/testing/fake-api.js';
+import { type Options, query } from '../../src/sdk/index.js';
+import { collect, lastResult, startFakeApi } from '../../src/testing/index.js';
 import { outline, PATH_ENV, scratch, stillClock, user } from '../engine/kit.js';
 
 function scripted(script: readonly ScriptStep[], options: Options = {}): Options & { model: string } {
   const heddle = { provider: createScriptedModel(script), store: createMemoryStore(), ...options.heddle };
   return { cwd: scratch(), env: PATH_ENV, model: 'sonnet', ...options, heddle };
 }
-
-async function collect(run: Query): Promise<Message[]> {
-  const messages: Message[] = [];
-  for await (const message of run) messages.push(message);
-  return messages;
-}
-
-const lastResult = (messages: readonly Message[]) =>
-  messages.findLast((message) => message.type === 'result') as ResultMessage;
 
 describe('query() in-process', () => {
   it('answers a string prompt and ends', async () => {
