@@ -5,8 +5,8 @@ import { HookOutput } from './hook-output.js';
 import { type Infer, lazy } from './lazy.js';
 import { JsonRpcMessage, McpServerConfig, McpServerStatus, McpSetServersResult } from './mcp.js';
 import { PERMISSION_MODES } from './names.js';
-import { jsonObject, openName } from './open-union.js';
-import { PermissionAlias, PermissionMode, PermissionResult } from './permission.js';
+import { foreignName, jsonObject, openName } from './open-union.js';
+import { PermissionAlias, PermissionResult } from './permission.js';
 import {
   AnyObject,
   CanUseToolParams,
@@ -53,7 +53,7 @@ export const REQUESTS = {
     about: 'Changes the permission mode.',
     from: 'host',
     params: lazy(() => z.object({ mode: openName(...PERMISSION_MODES) })),
-    result: lazy(() => z.object({ mode: PermissionMode().optional() }).nullable().optional()),
+    result: lazy(() => z.object({ mode: foreignName(...PERMISSION_MODES).optional() }).nullable().optional()),
   }),
   set_model: spec({
     about: 'Changes the model.',

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { SlashCommand } from './agent.js';
 import { type Infer, lazy } from './lazy.js';
 import { McpConnectionState } from './mcp.js';
-import { type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
-import { PermissionMode } from './permission.js';
+import { PERMISSION_MODES } from './names.js';
+import { foreignName, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 
 const system = <S extends string>(subtype: S) => ({
   type: z.literal('system'),
@@ -21,7 +21,7 @@ export const InitMessage = lazy(() =>
       model: z.string(),
       tools: z.array(z.string()),
       mcp_servers: z.array(z.object({ name: z.string(), status: McpConnectionState(), source: z.string().optional() })),
-      permissionMode: PermissionMode(),
+      permissionMode: foreignName(...PERMISSION_MODES),
       slash_commands: z.array(z.string()),
       apiKeySource: openName('ANTHROPIC_API_KEY', 'none', 'config', 'user', 'project', 'org', 'temporary'),
       claude_code_version: z.string().describe('The version whose manners are followed.'),
@@ -47,7 +47,7 @@ export const StatusMessage = lazy(() =>
     .object({
       ...system('status'),
       status: openName('compacting', 'requesting').nullable(),
-      permissionMode: PermissionMode().optional(),
+      permissionMode: foreignName(...PERMISSION_MODES).optional(),
       compact_result: z.unknown().optional(),
       compact_output_chars: z.number().optional(),
     })

@@ -99,8 +99,8 @@ describe('parseArgv', () => {
 
   it('names the flags whose capability has not arrived, and refuses those that would restrict', () => {
     expect(parseArgv(['--mcp-config', '{}', '--restricted']).cli.later).toEqual([
-      { flag: '--mcp-config', refused: false },
-      { flag: '--restricted', refused: true },
+      { flag: '--mcp-config', key: 'mcpConfig', refused: false },
+      { flag: '--restricted', key: 'restricted', refused: true },
     ]);
   });
 
