@@ -16,8 +16,8 @@ export const ERROR_NOTES = {
     help: 'Choose a model with a known price, or drop the budget and set `maxTurns` instead.',
   },
   channel_closed: {
-    when: 'The other end of a Channel closed, or its process ended, while a request waited for its answer.',
-    help: 'Look at `cause`, and at the exit code and the tail of stderr in `data`. Then resume the session.',
+    when: 'The other end of a Channel closed while something waited for it, a WebSocket was lost and could not be opened again within 30 s, or a session was used after its close.',
+    help: 'Look at the message and `cause`. Then open a new channel and resume the session: its log is whole.',
   },
   frame_too_large: {
     when: 'One line of the NDJSON stream passed the size cap of the reader.',
@@ -25,14 +25,14 @@ export const ERROR_NOTES = {
   },
   invalid_answer: {
     when: 'A callback such as `canUseTool`, or another host answer, returned a value of the wrong shape.',
-    help: 'Fix the callback; the message names the field. The call it was about is denied.',
+    help: 'Fix the callback; the message names the field. The call it was about is denied, and the query ends with this error.',
   },
   invalid_config: {
-    when: 'An option of `query()` or a flag of the CLI has a value that is unknown, or that contradicts another one.',
-    help: 'Correct the option that the message names. `heddle --help` lists the flags.',
+    when: 'An option of `query()` or a flag of the CLI is unknown, has a value that cannot be used, or contradicts another one; a part that works only in-process was given with another carrier; a server refused the token, Host or Origin of a WebSocket.',
+    help: 'Correct the option that the message names. `heddle --help` lists the flags. A server says in `status` of `data` how it refused.',
   },
   invalid_frame: {
-    when: 'What arrived on a Channel was no JSON, or no frame of the protocol.',
+    when: 'What arrived on a Channel was no JSON, or no frame of the protocol; or what was to be sent is no plain data.',
     help: 'Check that the other side speaks this protocol, and that nothing else prints to its standard output.',
   },
   internal: {
@@ -45,7 +45,7 @@ export const ERROR_NOTES = {
   },
   model_bad_request: {
     when: 'The model API answered 400 for a reason other than length.',
-    help: 'Read the message of the API in the error. A custom base URL may not support a feature that was used.',
+    help: 'Read the message of the API in the error. A custom base URL may not support a feature that was used. The turn leaves the context, so the next prompt is not refused for the same reason.',
   },
   model_connection: {
     when: 'The name did not resolve, the connection was refused or reset, or TLS failed.',
@@ -61,7 +61,7 @@ export const ERROR_NOTES = {
   },
   model_prompt_too_long: {
     when: 'The conversation with its tool results no longer fits the context window.',
-    help: 'Start a new session, or a model with a larger window.',
+    help: 'Start a new session, or choose a model with a larger window. The turn that did not fit leaves the context; a shorter prompt may still work.',
   },
   model_rate_limited: {
     when: 'The model API answered 429.',
@@ -69,7 +69,7 @@ export const ERROR_NOTES = {
   },
   model_request_too_large: {
     when: 'The model API answered 413: the request has too many bytes, most often because of images or documents.',
-    help: 'Send fewer or smaller attachments.',
+    help: 'Send fewer or smaller attachments. The turn leaves the context, so the session stays usable.',
   },
   model_server: {
     when: 'The model API answered with another 5xx status.',
@@ -88,19 +88,19 @@ export const ERROR_NOTES = {
     help: 'Set `ANTHROPIC_API_KEY`, pass `options.heddle.provider`, or choose the model `embedded`.',
   },
   not_supported: {
-    when: 'An option or a method was used where it cannot work, or that this version does not have yet.',
-    help: 'Read the message: it names what was asked and where it works.',
+    when: 'An option or a method was used where it cannot work, or that this version does not have yet. The engine refuses such a session before it does anything.',
+    help: 'Read the message: it names what was asked. Leave it out if you can do without; [the migration guide](migration.md) lists what is not there yet.',
   },
   process_failed: {
-    when: 'A program that Heddle needs could not be started, or ended with a failure.',
-    help: 'Look at the exit code and the tail of stderr in `data`.',
+    when: 'The engine in a child process, or another program that Heddle needs, could not be started, ended before it answered, or ended with a failure.',
+    help: 'Look at `exitCode`, `signal` and the tail of `stderr` in `data`. For a missing engine set `pathToClaudeCodeExecutable`.',
   },
   replay_miss: {
     when: 'In a test, a request differs from its recording, is not in the cassette, or recordings were not asked for.',
     help: "Read where the two differ. Record again if the change is meant; hide what differs by nature with `mask`; use `match: 'any'` if only the order changed.",
   },
   request_failed: {
-    when: 'The other side answered a control request with an error that has no code known here.',
+    when: 'The other side answered a control request with an error that has no code known here, or an MCP server answered with one.',
     help: 'Read the message: it holds the words of the other side. An `error_code` in `data` is its own code.',
   },
   ripgrep_missing: {
@@ -116,15 +116,15 @@ export const ERROR_NOTES = {
     help: 'Use `resume` to go on with it, or choose another id.',
   },
   session_not_found: {
-    when: '`resume` names a session that the store does not have, or `continue` finds none in this folder.',
-    help: 'Check the id and the config folder (`HEDDLE_CONFIG_DIR`). A new conversation is never started in its place.',
+    when: '`resume` names a session that the store does not have.',
+    help: 'Check the id and the config folder (`HEDDLE_CONFIG_DIR`). A new conversation is never started in its place. `continue` in a folder without one does start a new one.',
   },
   session_locked: {
     when: 'Kept for stores that lock. The file store does not lock yet, so this version never throws it by itself.',
     help: 'Wait for the other process, or end it. Do not write to one session from two processes.',
   },
   session_unreadable: {
-    when: 'The log exists and cannot be read: no permission, no folder, or a format of a later version.',
+    when: 'The log exists and cannot be read: no permission, a format of a later version, or no conversation in it.',
     help: 'Check the file that the message names. Heddle never rewrites or deletes a log.',
   },
   unsupported_request: {
@@ -157,7 +157,8 @@ Whatever Heddle throws is a \`HeddleError\`: \`code\` is one of the words below,
 \`data\` holds the facts of the case. The list is closed: a new code is a change of the protocol.
 
 Failures inside a run are not thrown. A failed tool call is an error result that the model sees; a failed model call
-ends the turn with a \`result\` message whose \`is_error\` is true.
+ends the turn with a \`result\` message whose \`is_error\` is true and which has the code in \`error_code\`. Thrown is what the
+program itself must mend: an option, a session that cannot be opened, a callback's wrong answer, a lost carrier, an abort.
 `;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

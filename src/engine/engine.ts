@@ -77,6 +77,7 @@ export function createEngine(parts: EngineParts): Engine {
     const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface: prefaceOf(entries, catalog) });
     const spending = new Spending(catalog);
     spending.restore(entries);
+    const keeper = createKeeper(log.path);
     const scope: SessionScope = {
       id: key.sessionId,
       config,
@@ -96,11 +97,11 @@ export function createEngine(parts: EngineParts): Engine {
       manners: mannersFor(config.client),
       childEnv,
       providerFor,
-      keep: createKeeper(log.path),
+      keep: (name, text) => keeper.keep(name, text),
     };
     const release = async (): Promise<void> => {
       store?.release(key.sessionId);
-      await own.close();
+      await Promise.all([own.close(), keeper.release()]);
     };
     return new Session(scope, { tools, release });
   };

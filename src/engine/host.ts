@@ -183,6 +183,7 @@ class Host {
     this.#session ??= this.#engine.open(this.#config).then(async (session) => {
       session.attach({
         deliver: (message) => this.#send(message),
+        deliverAll: (messages) => this.#peer?.sendAll(messages),
         backlog: () => ({ size: this.#channel.buffered, belowLimit: (limit) => this.#channel.drained(limit) }),
         ...(this.#config.permissionPromptTool === 'stdio' && { ask: this.#ask }),
       });
@@ -265,7 +266,6 @@ class Host {
 
   /** The result of a message that no session could answer. */
   #toFailure(error: HeddleError): ResultMessage {
-    const isSession = this.#config.resume ?? this.#config.sessionId ?? '';
     return {
       type: 'result',
       subtype: 'error_during_execution',
@@ -276,7 +276,7 @@ class Host {
       duration_api_ms: 0,
       num_turns: 0,
       stop_reason: null,
-      session_id: isSession,
+      session_id: this.#config.resume ?? this.#config.sessionId ?? '',
       total_cost_usd: 0,
       usage: emptyUsage(),
       modelUsage: {},

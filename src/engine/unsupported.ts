@@ -15,6 +15,7 @@ const UNSUPPORTED = {
   resumeDropsTurn: 'dropping a turn on resume',
   resumeSessionAt: 'resuming at a message',
   sandbox: 'the sandbox',
+  settingSources: 'settings files',
   taskBudget: 'a task budget',
 } as const satisfies Partial<Record<keyof SessionConfig, string>>;
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Channel, Clock, Logger, SessionConfig } from '../protocol/index.js';
 import { HeddleError, systemClock, toArgv } from '../protocol/plain.js';
@@ -61,6 +63,7 @@ function refuseParts(heddle: HeddleOptions): void {
 
 function spawnEngine({ options, config, logger, signal }: CarrierParts, clock: Clock): Channel {
   const { stderr, spawnClaudeCodeProcess } = options;
+  if (spawnClaudeCodeProcess === undefined) refuseMissing(executableOf(options, config), config.cwd);
   return spawnEngineProcess({
     ...toCommand(options, config),
     cwd: config.cwd,
@@ -73,9 +76,20 @@ function spawnEngine({ options, config, logger, signal }: CarrierParts, clock: C
   });
 }
 
+const executableOf = (options: Options, config: SessionConfig): string =>
+  options.pathToClaudeCodeExecutable ?? config.env.CLAUDE_CODE_EXECUTABLE ?? OWN_CLI;
+
+/** The runtime of a script would say so in many words; of a program the system does. */
+function refuseMissing(path: string, cwd: string): void {
+  if (!SCRIPT.test(path) || existsSync(resolve(cwd, path))) return;
+  throw new HeddleError('process_failed', `Heddle engine executable not found: ${path}`, {
+    hint: 'Set pathToClaudeCodeExecutable or CLAUDE_CODE_EXECUTABLE to an executable that exists.',
+  });
+}
+
 /** A script is run by a runtime; anything else is a program itself. */
 export function toCommand(options: Options, config: SessionConfig): { command: string; args: string[] } {
-  const path = options.pathToClaudeCodeExecutable ?? config.env.CLAUDE_CODE_EXECUTABLE ?? OWN_CLI;
+  const path = executableOf(options, config);
   const flags = [...FIXED_FLAGS, ...toArgv(withoutInitialize(config)), ...toFlags(options.extraArgs)];
   if (!SCRIPT.test(path)) return { command: path, args: flags };
   const { executable = 'node', executableArgs = [] } = options;

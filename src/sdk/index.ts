@@ -75,6 +75,7 @@ export { startup, type WarmQuery } from './startup.js';
 export { createSdkMcpServer, tool } from './tool.js';
 export type {
   AnyZodRawShape,
+  CallToolContent,
   CallToolResult,
   InferShape,
   McpSdkServerConfigWithInstance,

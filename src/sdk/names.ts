@@ -19,6 +19,7 @@ import type {
   McpStdioServerConfig,
   Message,
   PermissionDenial,
+  PromptSuggestionMessage,
   ResultError,
   ResultMessage,
   ResultSuccess,
@@ -38,7 +39,8 @@ export type SDKMessage = Message;
 export type SDKAssistantMessage = AssistantMessage;
 export type SDKAssistantMessageError = AssistantError;
 export type SDKUserMessage = UserMessage;
-export type SDKUserMessageReplay = UserMessage & { isReplay: true };
+export type SDKUserMessageReplay = UserMessage &
+  Required<Pick<UserMessage, 'uuid' | 'session_id' | 'parent_tool_use_id'>> & { isReplay: true };
 export type SDKResultMessage = ResultMessage;
 export type SDKResultSuccess = ResultSuccess;
 export type SDKResultError = ResultError;
@@ -56,6 +58,7 @@ export type SDKAuthStatusMessage = AuthStatusMessage;
 export type SDKTaskNotificationMessage = TaskNotificationMessage;
 export type SDKTaskStartedMessage = TaskStartedMessage;
 export type SDKFilesPersistedEvent = FilesPersistedMessage;
+export type SDKPromptSuggestionMessage = PromptSuggestionMessage;
 export type SDKPermissionDenial = PermissionDenial;
 export type SdkBeta = 'context-1m-2025-08-07' | (string & {});
 export type SdkPluginConfig = { type: 'local'; path: string };
@@ -94,7 +97,9 @@ export type McpServerConfigForProcessTransport =
   | McpSSEServerConfig
   | McpHttpServerConfig
   | McpSdkServerConfig;
-export type McpServerStatusConfig = McpServerConfigForProcessTransport;
+/** A server behind an account of the vendor. It can be named in types; no session has one. */
+export type McpClaudeAIProxyServerConfig = { type: 'claudeai-proxy'; url: string; id: string };
+export type McpServerStatusConfig = McpServerConfigForProcessTransport | McpClaudeAIProxyServerConfig;
 export type AgentMcpServerSpec = string | Record<string, McpServerConfigForProcessTransport>;
 
 export type SandboxFilesystemConfig = NonNullable<SandboxSettings['filesystem']>;

@@ -59,7 +59,7 @@ export type Carrier =
   | { url: string; token?: string }
   | { transport: Transport };
 
-/** What other systems of this kind do not have. All but `carrier` work only with an engine in this process. */
+/** What other systems of this kind do not have. Provider, store, workspace and tools need an engine in this process. */
 export interface HeddleOptions {
   carrier?: Carrier;
   provider?: ModelProvider;

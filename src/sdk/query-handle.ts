@@ -91,7 +91,9 @@ export class QueryHandle implements Query {
     try {
       const peer = await this.#peer;
       const item = await peer.messages.next();
-      return item.done ? this.#finish() : item;
+      if (!item.done) return item;
+      if (!this.#closed && this.#unanswered > 0) this.#failure ??= endedEarly();
+      return this.#finish();
     } catch (thrown) {
       if (!this.#isKnown(thrown)) this.#failure ??= thrown as Error;
       return this.#finish();
@@ -252,14 +254,15 @@ export class QueryHandle implements Query {
   #take(message: Message): void {
     if (message.type !== 'result') return;
     this.#lastResult = message;
-    this.#unanswered -= 1;
+    // A turn that the engine began by itself answers none of ours.
+    if (message.origin?.kind !== 'task-notification') this.#unanswered = Math.max(0, this.#unanswered - 1);
     this.#failure ??= startFailure(message);
     this.#endWhenIdle().catch((thrown: unknown) => this.fail(thrown));
   }
 
   /** Input ends when nothing is left to answer: an earlier end would leave questions of the engine unanswered. */
   async #endWhenIdle(): Promise<void> {
-    if (!this.#inputOpen && this.#unanswered <= 0) (await this.#peer).end();
+    if (!this.#inputOpen && this.#unanswered === 0) (await this.#peer).end();
   }
 
   /** A process that exits with an error after it has told its result says nothing new. */
@@ -280,6 +283,11 @@ export const toUserMessage = (text: string): UserMessage => ({
   message: { role: 'user', content: [{ type: 'text', text }] },
   parent_tool_use_id: null,
 });
+
+const endedEarly = (): HeddleError =>
+  new HeddleError('channel_closed', 'The engine ended before it gave a result.', {
+    hint: 'What it wrote to stderr or to its debug file may say why. The session can be resumed.',
+  });
 
 /** A session that could not be opened is the programmer's to know: it is thrown after its result was seen. */
 function startFailure(result: ResultMessage): HeddleError | undefined {

@@ -38,14 +38,20 @@ export function openQuery(options: Options = {}): QueryHandle {
   const connect = async (signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
     const logger = createLogger(options, config);
     const { channel, clock } = await openChannel({ options, config, logger, signal });
+    const give = (message: Message): void => {
+      peer.messages.push(message);
+      onMessage(message);
+    };
     const peer: Peer<'host'> = new Peer(channel, {
       side: 'host',
       clock,
       logger,
       onMessage: (message) => {
-        if (message.type === 'update_environment_variables') return;
-        peer.messages.push(message);
-        onMessage(message);
+        if (message.type !== 'update_environment_variables') give(message);
+      },
+      onInvalid: (frame, error) => {
+        logger('warn', `The engine sent a frame that is not as it should be. ${error.message}`);
+        if (isMessage(frame)) give(frame);
       },
     });
     serveEngine(peer, { options, hooks, servers, onInvalid: (error) => handle.fail(error) });
@@ -56,6 +62,16 @@ export function openQuery(options: Options = {}): QueryHandle {
   return handle;
 }
 
+const CONTROL = /^(?:control_|keep_alive$|update_environment_variables$)/;
+
+/** Other engines leave fields out. Their messages are given as they are: a result that is dropped is waited for in vain. */
+const isMessage = (frame: unknown): frame is Message =>
+  typeof frame === 'object' &&
+  frame !== null &&
+  'type' in frame &&
+  typeof frame.type === 'string' &&
+  !CONTROL.test(frame.type);
+
 /** The instances among the servers, by name. */
 export const sdkServers = (servers: Options['mcpServers'] = {}): Record<string, McpServerInstance> =>
   Object.fromEntries(
@@ -65,7 +81,7 @@ export const sdkServers = (servers: Options['mcpServers'] = {}): Record<string, 
 /** Where no command line carries the configuration, `initialize` does. What belongs to this machine stays here. */
 function remoteConfig(options: Options, config: SessionConfig): Pick<ParamsOf<'initialize'>, 'config'> {
   const carrier = chooseCarrier(options, config.env);
-  if (typeof carrier === 'string' || !('url' in carrier)) return {};
+  if (typeof carrier === 'string') return {};
   const { env: _, configDir: _dir, cwd: _cwd, envIsExact: _exact, ...portable } = config;
   return { config: portable };
 }

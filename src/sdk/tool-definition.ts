@@ -17,9 +17,17 @@ export type InferShape<S extends AnyZodRawShape> = { [K in Exclude<keyof S, Opti
   [K in OptionalKeys<S>]?: OutputOf<S[K]>;
 };
 
+/** One piece of what a tool gives back. Kinds that are not named here pass unchanged. */
+export type CallToolContent =
+  | { type: 'text'; text: string }
+  | { type: 'image' | 'audio'; data: string; mimeType: string }
+  | { type: 'resource'; resource: { uri: string; mimeType?: string; text?: string; blob?: string } }
+  | { type: 'resource_link'; uri: string; name: string; description?: string; mimeType?: string }
+  | ({ type: string } & Record<string, unknown>);
+
 /** What a tool gives back, as MCP has it. */
 export interface CallToolResult {
-  content: ({ type: string } & Record<string, unknown>)[];
+  content: CallToolContent[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
   [key: string]: unknown;

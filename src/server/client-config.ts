@@ -5,6 +5,7 @@ import { EFFORT_LEVELS, PERMISSION_MODES } from '../protocol/plain.js';
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
+const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isAmount: Check = (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
@@ -27,6 +28,8 @@ const SAFE: Partial<Record<keyof SessionConfig, Check>> = {
   includeHookEvents: isFlag,
   replayUserMessages: isFlag,
   maxTurns: isCount,
+  tools: isTexts,
+  disallowedTools: isTexts,
   maxBudgetUsd: isAmount,
   sessionId: isText,
   resume: isText,

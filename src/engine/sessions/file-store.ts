@@ -1,8 +1,9 @@
-import { closeSync, fdatasyncSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import { makeFolders } from './folders.js';
 
 const SUFFIX = '.jsonl';
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -25,7 +26,7 @@ export function createFileStore(options: { configDir: string }): SessionStore {
     const path = pathOf(key);
     const known = descriptors.get(key.sessionId);
     if (known?.path === path) return known.fd;
-    mkdirSync(join(projects, projectSlug(key.cwd)), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     const fd = openSync(path, 'a+', 0o600);
     closeTornTail(fd);
     descriptors.set(key.sessionId, { fd, path });
