@@ -1,6 +1,6 @@
-// Builds dist/: tsc emits the library (ESM and declarations), esbuild bundles the CLI so that it starts fast.
+// Builds dist/: tsc emits the declarations, esbuild the doors of the library and the CLI as few files that start fast.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,30 +8,52 @@ import { build } from 'esbuild';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quiet = process.argv.includes('--quiet');
 const started = performance.now();
+const { dependencies, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
-const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const tsc = spawnSync(
+  process.execPath,
+  [join(root, 'node_modules/typescript/bin/tsc'), '-p', root, '--emitDeclarationOnly'],
+  { cwd: root, stdio: 'inherit' },
+);
 if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
+/** What is small and needed at once goes into the bundles; the rest is found where npm put it. */
+const externalBut = (...bundled) => Object.keys(dependencies).filter((name) => !bundled.includes(name));
+
+const shared = {
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22',
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+// An app that loads a hundred modules waits twice as long for its first message. zod stays outside: apps have it too.
+const doors = Object.values(exports).flatMap((door) => door.default?.match(/^\.\/dist\/(.*)\.js$/)?.[1] ?? []);
+await build({
+  ...shared,
+  entryPoints: Object.fromEntries(doors.map((door) => [door, join(root, `src/${door}.ts`)])),
+  outdir: join(root, 'dist'),
+  chunkNames: 'chunks/[name]-[hash]',
+  external: externalBut('unbash'),
+});
+
 if (!process.argv.includes('--lib-only')) {
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   await build({
+    ...shared,
     entryPoints: { main: join(root, 'src/cli/main.ts') },
     outdir: join(root, 'dist/cli-bundle'),
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22',
     minifySyntax: true,
     minifyWhitespace: true,
-    legalComments: 'none',
-    // Packages with binaries of their own must stay outside the bundle; zod is worth bundling (start-up).
-    external: Object.keys(dependencies).filter((name) => name !== 'zod' && name !== 'unbash'),
-    logLevel: 'warning',
+    external: externalBut('zod', 'unbash'),
   });
 }
+
+const licences = ['unbash', 'zod'].map(
+  (name) => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8')}`,
+);
+writeFileSync(join(root, 'dist/THIRD-PARTY.txt'), `Parts of these packages are in the files here.\n\n${licences.join('\n\n')}`);
 if (!quiet) console.log(`built dist/ in ${Math.round(performance.now() - started)} ms`);

@@ -53,7 +53,12 @@ export const REQUESTS = {
     about: 'Changes the permission mode.',
     from: 'host',
     params: lazy(() => z.object({ mode: openName(...PERMISSION_MODES) })),
-    result: lazy(() => z.object({ mode: foreignName(...PERMISSION_MODES).optional() }).nullable().optional()),
+    result: lazy(() =>
+      z
+        .object({ mode: foreignName(...PERMISSION_MODES).optional() })
+        .nullable()
+        .optional(),
+    ),
   }),
   set_model: spec({
     about: 'Changes the model.',

@@ -67,6 +67,8 @@ export class QueryHandle implements Query {
   #unanswered = 0;
   #inputOpen = true;
   #closed = false;
+  /** The messages of the peer, once it is there. */
+  #messages: Peer<'host'>['messages'] | undefined;
   #failure: Error | undefined;
   #lastResult: ResultMessage | undefined;
 
@@ -86,11 +88,17 @@ export class QueryHandle implements Query {
     this.#feed(prompt).catch((thrown: unknown) => this.fail(thrown));
   }
 
-  async next(): Promise<IteratorResult<Message, void>> {
+  /** A message that is there already costs one promise, and no wait. */
+  next(): Promise<IteratorResult<Message, void>> {
+    const message = this.#closed ? undefined : this.#messages?.shift();
+    return message === undefined ? this.#nextLater() : Promise.resolve({ value: message, done: false });
+  }
+
+  async #nextLater(): Promise<IteratorResult<Message, void>> {
     if (this.#closed) return this.#finish();
     try {
-      const peer = await this.#peer;
-      const item = await peer.messages.next();
+      this.#messages ??= (await this.#peer).messages;
+      const item = await this.#messages.next();
       if (!item.done) return item;
       if (!this.#closed && this.#unanswered > 0) this.#failure ??= endedEarly();
       return this.#finish();

@@ -2,6 +2,7 @@
 import { HeddleError } from '../protocol/plain.js';
 
 const LF = 0x0a;
+const BYTE_ORDER_MARK = '\uFEFF';
 
 export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 
@@ -28,6 +29,7 @@ export function createLineDecoder(options: LineDecoderOptions): LineDecoder {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
   let stopped = false;
+  let isStart = true;
 
   function stop(): void {
     stopped = true;
@@ -51,7 +53,10 @@ export function createLineDecoder(options: LineDecoderOptions): LineDecoder {
   }
 
   function deliver(bytes: Buffer, from: number, to: number): void {
-    const line = bytes.toString('utf8', from, to);
+    const text = bytes.toString('utf8', from, to);
+    // Some writers begin a stream with it; anywhere else it is a mistake in the frame.
+    const line = isStart && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+    isStart = false;
     if (line.length === 0 || isBlank(line)) return;
     onLine(line);
   }
