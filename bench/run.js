@@ -9,8 +9,10 @@ import { measureFirstLine } from './first-line.js';
 import { measureHeadless } from './headless.js';
 import { measureIdleSessions } from './idle-sessions.js';
 import { measureInProcess } from './in-process.js';
+import { measurePackage } from './package.js';
 import { toTable } from './report.js';
 import { measureStreaming } from './streaming.js';
+import { measureSubprocess } from './subprocess.js';
 
 const CASES = {
   'in-process': measureInProcess,
@@ -18,6 +20,8 @@ const CASES = {
   headless: measureHeadless,
   streaming: measureStreaming,
   'idle-sessions': measureIdleSessions,
+  package: measurePackage,
+  subprocess: measureSubprocess,
 };
 
 const { values: flags } = parseArgs({
