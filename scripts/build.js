@@ -55,5 +55,8 @@ if (!process.argv.includes('--lib-only')) {
 const licences = ['unbash', 'zod'].map(
   (name) => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8')}`,
 );
-writeFileSync(join(root, 'dist/THIRD-PARTY.txt'), `Parts of these packages are in the files here.\n\n${licences.join('\n\n')}`);
+writeFileSync(
+  join(root, 'dist/THIRD-PARTY.txt'),
+  `Parts of these packages are in the files here.\n\n${licences.join('\n\n')}`,
+);
 if (!quiet) console.log(`built dist/ in ${Math.round(performance.now() - started)} ms`);

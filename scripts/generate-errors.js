@@ -162,6 +162,6 @@ program itself must mend: an option, a session that cannot be opened, a callback
 `;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { ERROR_CODES } = await import('../dist/protocol/error.js');
+  const { ERROR_CODES } = await import('../dist/protocol/index.js');
   writeFileSync(new URL('../docs/errors.md', import.meta.url), renderErrors(ERROR_CODES));
 }

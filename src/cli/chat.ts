@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Session } from '../engine/index.js';
 import type { Message } from '../protocol/index.js';
 import { askPerson } from './ask.js';
-import { createLineReader } from './line-reader.js';
+import { CONTINUED, createLineReader } from './line-reader.js';
 import { type Look, paintFor } from './paint.js';
 import { createView } from './render.js';
 import { watchSignals } from './signals.js';
@@ -14,29 +14,41 @@ export interface ChatParts extends Look {
   session: Pick<Session, 'id' | 'attach' | 'submit' | 'interrupt' | 'close'>;
   input: Readable;
   output: Writable;
+  /** A terminal whose lines can be edited. */
   isTerminal: boolean;
   cwd: string;
   firstPrompt?: string;
+  /** What the session had cost before this chat. */
+  spentUsd?: number;
+  quietMs?: number;
 }
 
 const HELP = `  /help          this text
   /exit          leave (or Ctrl-D)
   Ctrl-C         stop the running answer; once more ends the program
-  a line ending in \\ goes on in the next one
+  a line ending in \\ goes on in the next one; a pasted text is one message
+  what you type during an answer is sent after it
 `;
 
 export async function runChat(parts: ChatParts): Promise<number> {
   const { session, output, cwd } = parts;
   const look: Look = { colour: parts.colour, words: parts.words };
   const paint = paintFor(look);
-  const reader = createLineReader(parts);
   const view = createView({ ...look, cwd });
+  view.startAt(parts.spentUsd ?? 0);
   const write = (text: string): void => void output.write(text);
   let turnIsOver: () => void = () => {};
   let asking: Promise<unknown> = Promise.resolve();
 
-  const interrupt = (): void => void session.interrupt();
-  const signals = watchSignals({ onInterrupt: interrupt, close: () => session.close() });
+  const signals = watchSignals({ onInterrupt: () => session.interrupt(), close: () => session.close() });
+  const reader = createLineReader({
+    ...parts,
+    onInterrupt: (waiting) => {
+      if (waiting === 'prompt') write(paint.dim('Ctrl-D or /exit leaves.\n'));
+      else signals.interrupt();
+    },
+    onKept: (line) => write(view.note(`queued: ${line}`)),
+  });
 
   const detach = session.attach({
     deliver(message: Message) {
@@ -45,8 +57,7 @@ export async function runChat(parts: ChatParts): Promise<number> {
       if (message.type === 'result') turnIsOver();
     },
     ask(question, { signal }) {
-      const readLine = (prompt: string) =>
-        reader.read(prompt, { signal, onInterrupt: interrupt, dropTypedAhead: true });
+      const readLine = (prompt: string) => reader.readAnswer(prompt, signal);
       // One question at a time: each must be seen before it is answered.
       const answer = asking.then(() => askPerson(question, { ...look, cwd, readLine, write }));
       asking = answer.catch(() => undefined);
@@ -61,13 +72,13 @@ export async function runChat(parts: ChatParts): Promise<number> {
     });
     session.submit(toUserMessage(prompt, session.id));
     await over;
+    signals.rearm();
   }
 
   async function readPrompt(): Promise<string | undefined> {
-    const onInterrupt = (): void => write(paint.dim('Ctrl-D or /exit leaves.\n'));
     let text = '';
-    for (let mark = '> '; ; mark = '… ') {
-      const line = await reader.read(mark, { onInterrupt, remember: true });
+    for (let mark = '> '; ; mark = CONTINUED) {
+      const line = await reader.readPrompt(mark);
       if (line === undefined) return undefined;
       text += line;
       if (!text.endsWith('\\')) return text.trim();
@@ -88,8 +99,11 @@ export async function runChat(parts: ChatParts): Promise<number> {
     }
   } finally {
     detach();
-    signals.stop();
+    reader.close();
     await session.close();
+    signals.rearm();
+    signals.stop();
   }
-  return 0;
+  // A terminal that goes away ends the input and sends a signal.
+  return signals.exitCode ?? 0;
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { SessionConfig } from '../protocol/index.js';
 import { type CliOptions, HeddleError } from '../protocol/plain.js';
 import type { Mode } from './mode.js';
+import { findIdleDenial } from './rules.js';
 
 export interface Start {
   mode: Mode;
@@ -19,7 +20,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Throws `invalid_config` with the first thing that is wrong. */
 export function checkStart(start: Start): void {
   const problem =
-    findFormatProblem(start) ?? findSessionProblem(start) ?? findConfigProblem(start) ?? findPermissionProblem(start);
+    findFormatProblem(start) ??
+    findSessionProblem(start) ??
+    findConfigProblem(start) ??
+    findPermissionProblem(start) ??
+    findRuleProblem(start);
   if (problem !== undefined) throw new HeddleError('invalid_config', problem, { hint: 'See heddle --help.' });
 }
 
@@ -116,4 +121,10 @@ function whyNotObject(text: string): string | undefined {
 function findPermissionProblem({ config, isRoot, isSandbox }: Start): string | undefined {
   if (config.permissionMode !== 'bypassPermissions' || !isRoot || isSandbox) return undefined;
   return 'Error: bypassPermissions is refused for root. Set IS_SANDBOX=1 where nothing can be broken, or run as another user.';
+}
+
+/** Programs name tools of other versions too; a person who mistypes a denial must know. */
+function findRuleProblem({ config, mode }: Start): string | undefined {
+  const problem = mode === 'serve' ? undefined : findIdleDenial(config);
+  return problem && `Error: ${problem}`;
 }

@@ -1,6 +1,5 @@
 /** Where diagnostics go: nowhere, to stderr, or to a file. */
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { appendFileSync } from 'node:fs';
 import type { Logger } from '../protocol/index.js';
 
 export interface DebugLogOptions {
@@ -27,7 +26,6 @@ function writerTo(file: string, stderr: DebugLogOptions['stderr']): (line: strin
   return (line) => {
     if (broken) return;
     try {
-      mkdirSync(dirname(file), { recursive: true });
       appendFileSync(file, line);
     } catch (error) {
       broken = true;

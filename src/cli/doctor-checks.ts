@@ -1,6 +1,6 @@
 /** The single examinations of `heddle doctor`. None of them shows a secret or sends one. */
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, readFile } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Environment } from './environment.js';
@@ -64,8 +64,10 @@ export function checkNode(version: string): Outcome {
 
 async function checkConfigDir({ environment: { configDir } }: Patient): Promise<Outcome> {
   try {
-    await mkdir(configDir, { recursive: true });
-    await access(configDir, constants.W_OK);
+    const { makeFolders } = await import('../engine/index.js');
+    makeFolders(configDir);
+    // With the dot: a file of that name cannot be written into.
+    await access(`${configDir}/.`, constants.W_OK);
     return ok(`${configDir} can be written`);
   } catch (error) {
     return fail(`${configDir} cannot be written: ${reasonOf(error)}`, 'Fix its owner, or set HEDDLE_CONFIG_DIR.');
@@ -117,7 +119,8 @@ async function checkKey({ environment: { env, configDir } }: Patient): Promise<O
 
 async function checkNetwork({ environment: { env } }: Patient): Promise<Outcome> {
   const base = env.ANTHROPIC_BASE_URL || 'https://api.anthropic.com';
-  if (!URL.canParse(base)) return fail('ANTHROPIC_BASE_URL is not a URL', 'It looks like https://host.');
+  if (!/^https?:$/.test(URL.parse(base)?.protocol ?? ''))
+    return fail(`ANTHROPIC_BASE_URL is "${base}", which is no URL of a server`, 'It looks like https://host.');
   const { host, origin } = new URL(base);
   const { EnvHttpProxyAgent, fetch } = await import('undici');
   const dispatcher = new EnvHttpProxyAgent();

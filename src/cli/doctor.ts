@@ -15,9 +15,19 @@ export async function runDoctor(argv: readonly string[], { colour, write, ...pat
   if (unknown !== undefined) throw new HeddleError('invalid_config', `error: unknown option '${unknown}'`);
   const findings = await Promise.all(CHECKS.map((check) => examine(check, patient)));
   const isFine = findings.every((finding) => finding.status !== 'fail');
-  if (argv.includes('--json')) write(`${JSON.stringify({ ok: isFine, checks: findings }, null, 2)}\n`);
-  else write(findings.map((finding) => describe(finding, colour)).join(''));
+  const summary = summarize(findings);
+  if (argv.includes('--json')) write(`${JSON.stringify({ ok: isFine, summary, checks: findings }, null, 2)}\n`);
+  else write(`${findings.map((finding) => describe(finding, colour)).join('')}\n${summary}\n`);
   return isFine ? 0 : 1;
+}
+
+function summarize(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length;
+  const hasKey = findings.some(({ name, status }) => name === 'key' && status === 'ok');
+  const keys = hasKey ? '' : ' No model can be used until a key is set, except the embedded one.';
+  if (count('fail') > 0) return `Not ready: ${count('fail')} of ${findings.length} checks failed.${keys}`;
+  if (!hasKey) return `Not ready.${keys}`;
+  return count('warn') > 0 ? `Ready, with ${count('warn')} of ${findings.length} checks in doubt.` : 'Ready.';
 }
 
 async function examine(check: (typeof CHECKS)[number], patient: Patient): Promise<Finding> {

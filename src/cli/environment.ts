@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionConfig } from '../protocol/index.js';
+import { toVisibleLine } from './visible.js';
 
 export interface Environment {
   env: Record<string, string>;
@@ -13,6 +14,8 @@ export interface Environment {
   debug: boolean;
   /** Someone says that this machine may be broken. */
   isSandbox: boolean;
+  /** What a variable says that cannot be used. */
+  doubts: string[];
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -34,10 +37,15 @@ export function readEnvironment(variables: Variables, home: string = homedir()):
     enableFileCheckpointing: isOn(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING),
     debug: /(^|[\s,])heddle(:|\*|$|[\s,])/.test(env.DEBUG ?? ''),
     isSandbox: isOn(env.IS_SANDBOX),
+    doubts:
+      env.CLAUDE_CODE_MAX_RETRIES && maxRetries === undefined ? [describeRetries(env.CLAUDE_CODE_MAX_RETRIES)] : [],
   };
 }
 
 const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
+
+const describeRetries = (value: string): string =>
+  `CLAUDE_CODE_MAX_RETRIES is "${toVisibleLine(value)}", which is no whole number, and was ignored`;
 
 const readCount = (value: string | undefined): number | undefined =>
   value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;

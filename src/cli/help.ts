@@ -10,7 +10,7 @@ const EXAMPLES = `Examples:
   heddle "explain this project"                   the same, with a first message
   heddle -p "what does src/a.ts do?"              one answer, then leave
   git diff | heddle -p "review this change"       the diff follows the prompt
-  heddle -p "fix the test" --permission-mode acceptEdits --allowedTools "Bash(npm test:*)"
+  heddle -p "fix the test" --permission-mode acceptEdits --allowedTools "Bash(npm test)"
   heddle -p "list the todos" --output-format json
   heddle -p "hello" --model embedded              offline, without a key
 
@@ -20,6 +20,7 @@ Flags that take several words end at the next flag or at --:
 
 const COMMANDS = `Commands:
   doctor [--json]                 Check keys, network, programs and settings
+  completion bash|zsh|fish        Print a script that completes flags in your shell
 `;
 
 const ENVIRONMENT = `Environment:

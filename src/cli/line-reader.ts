@@ -1,78 +1,228 @@
-/** Lines typed at a terminal. Between two questions the terminal is left in its plain mode, so that Ctrl-C is a signal. */
-import { createInterface } from 'node:readline';
+/** Lines typed by a person. They are read all the time: what comes while nobody waits is kept for the next prompt. */
+import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { createScreen } from './screen.js';
+import { toVisibleLine } from './visible.js';
 
 export interface LineReaderOptions {
   input: Readable;
   output: Writable;
+  /** Lines are edited here, in raw mode. Otherwise whole lines come as someone else made them. */
   isTerminal: boolean;
+  /** Ctrl-C in raw mode, where it is not just the end of a half-typed line. */
+  onInterrupt: (waiting: Waiting | undefined) => void;
+  /** A line came while nobody waited for one: a prompt for later. */
+  onKept: (line: string) => void;
+  /** How long nothing must be typed before a question takes answers. */
+  quietMs?: number;
 }
 
-export interface ReadOptions {
-  signal?: AbortSignal;
-  /** Ctrl-C on an empty line. */
-  onInterrupt?: () => void;
-  /** Keep the line for the arrow keys. */
-  remember?: boolean;
-  /** What was typed before the question stood there is not an answer to it. */
-  dropTypedAhead?: boolean;
-}
+/** What the next line is for. */
+export type Waiting = 'prompt' | 'answer';
 
 export interface LineReader {
-  /** Undefined at the end of input, or when the signal aborts. */
-  read(prompt: string, options?: ReadOptions): Promise<string | undefined>;
+  /** The next prompt, kept ones first. Undefined: the person leaves. */
+  readPrompt(mark: string): Promise<string | undefined>;
+  /**
+   * A line that was typed after the question stood on the screen, which it must do when this is called; what was typed
+   * before stays a prompt. Undefined: Ctrl-D, the end of input, or the signal.
+   */
+  readAnswer(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Leaves the terminal as it was found. */
+  close(): void;
 }
 
-const TYPED_AHEAD_MS = 30;
+interface Wait {
+  for: Waiting;
+  mark: string;
+  resolve: (line: string | undefined) => void;
+}
 
-export function createLineReader({ input, output, isTerminal }: LineReaderOptions): LineReader {
+interface Key {
+  name?: string;
+}
+
+/** Who is in the middle of typing does not answer a question that appears under their hands. */
+const QUIET_MS = 250;
+const PASTE_ON = '\x1b[?2004h';
+const PASTE_OFF = '\x1b[?2004l';
+export const CONTINUED = '… ';
+
+export function createLineReader(options: LineReaderOptions): LineReader {
+  const { input, output, isTerminal, quietMs = QUIET_MS } = options;
+  const screen = createScreen(output);
+  /** Undefined stands for Ctrl-D. */
+  const kept: (string | undefined)[] = [];
   let history: string[] = [];
+  let arrivals = 0;
+  let isPasting = false;
+  /** The whole lines of a paste whose last line is still being typed. */
+  let pasted: string[] = [];
+  let wait: Wait | undefined;
+  let hasEnded = false;
+  let lines = open();
 
-  async function read(prompt: string, options: ReadOptions = {}): Promise<string | undefined> {
-    if (options.dropTypedAhead && isTerminal) await discardPending(input);
-    if (options.signal?.aborted || input.readableEnded) return undefined;
+  function open(): Interface {
+    const editor = createInterface({ input, output: screen, terminal: isTerminal, history: [...history], prompt: '' });
+    editor.on('line', takeLine);
+    editor.on('history', (all: string[]) => {
+      const isPrompt = wait?.for !== 'answer' && !isPasting;
+      if (isPrompt) history = [...all];
+      else all.splice(0, all.length, ...history);
+    });
+    editor.on('SIGINT', takeInterrupt);
+    editor.on('error', () => editor.close());
+    editor.on('close', takeEnd);
+    return editor;
+  }
+
+  function takeLine(line: string): void {
+    if (isPasting) {
+      pasted.push(line);
+      if (wait !== undefined) promptWith(CONTINUED);
+      return;
+    }
+    const whole = [...pasted, line].join('\n');
+    pasted = [];
+    if (wait !== undefined) return settle(whole);
+    if (whole.trim() === '') return;
+    kept.push(whole);
+    options.onKept(whole);
+  }
+
+  function takeInterrupt(): void {
+    isPasting = false;
+    if (wait !== undefined && (lines.line !== '' || pasted.length > 0)) {
+      pasted = [];
+      lines.setPrompt(wait.mark);
+      takeTyped();
+      return;
+    }
+    if (wait !== undefined) output.write('\n');
+    options.onInterrupt(wait?.for);
+    if (wait !== undefined) promptWith(wait.mark);
+  }
+
+  /** Ctrl-D closes the editor, but not the input: there is another line to read. */
+  function takeEnd(): void {
+    hasEnded ||= input.readableEnded || input.destroyed;
+    pasted = [];
+    if (!hasEnded) lines = open();
+    if (wait !== undefined) leave();
+    else if (!hasEnded) kept.push(undefined);
+  }
+
+  function leave(): void {
+    output.write('\n');
+    settle(undefined);
+  }
+
+  function settle(line: string | undefined): void {
+    const settled = wait;
+    wait = undefined;
+    lines.setPrompt('');
+    screen.isMuted = isTerminal;
+    settled?.resolve(line);
+  }
+
+  function promptWith(mark: string): void {
+    lines.setPrompt(mark);
+    lines.prompt();
+  }
+
+  function waitFor(what: Waiting, mark: string): Promise<string | undefined> {
     return new Promise((resolve) => {
-      let answer: string | undefined;
-      const lines = createInterface({ input, output, terminal: isTerminal, history: [...history], prompt });
-      const close = (): void => lines.close();
-      lines.once('line', (line) => {
-        answer = line;
-        close();
-      });
-      lines.on('history', (kept) => {
-        if (options.remember) history = kept;
-      });
-      lines.on('SIGINT', () => {
-        if (lines.line !== '') {
-          lines.write(null, { ctrl: true, name: 'e' });
-          lines.write(null, { ctrl: true, name: 'u' });
-          return;
-        }
-        output.write('\n');
-        options.onInterrupt?.();
-        if (!options.signal?.aborted) lines.prompt();
-      });
-      lines.once('close', () => {
-        options.signal?.removeEventListener('abort', close);
-        if (answer === undefined) output.write('\n');
-        resolve(answer);
-      });
-      options.signal?.addEventListener('abort', close, { once: true });
-      lines.prompt();
+      wait = { for: what, mark, resolve };
+      screen.isMuted = false;
+      promptWith(pasted.length > 0 ? CONTINUED : mark);
     });
   }
 
-  return { read };
-}
+  /** Empties the editor, and gives what stood there. */
+  function takeTyped(): string {
+    if (!isTerminal) return '';
+    const typed = lines.line;
+    lines.write(null, { ctrl: true, name: 'e' });
+    lines.write(null, { ctrl: true, name: 'u' });
+    return typed;
+  }
 
-function discardPending(input: Readable): Promise<void> {
-  return new Promise((resolve) => {
-    const ignore = (): void => {};
-    input.on('data', ignore);
-    setTimeout(() => {
-      input.off('data', ignore);
-      input.pause();
-      resolve();
-    }, TYPED_AHEAD_MS);
-  });
+  const type = (text: string): void => {
+    if (text !== '') lines.write(text);
+  };
+
+  async function waitForQuiet(signal: AbortSignal): Promise<void> {
+    for (let seen = -1; seen !== arrivals || isPasting; ) {
+      seen = arrivals;
+      await new Promise((resolve) => setTimeout(resolve, quietMs));
+      // A timer may come before what has long been in the terminal; the next turn of the loop reads that first.
+      await new Promise(setImmediate);
+      if (signal.aborted || hasEnded) return;
+    }
+  }
+
+  async function readPrompt(mark: string): Promise<string | undefined> {
+    if (kept.length > 0) {
+      const line = kept.shift();
+      output.write(line === undefined ? '\n' : `${mark}${toVisibleLine(line)}\n`);
+      return line;
+    }
+    if (hasEnded) return undefined;
+    const typed = takeTyped();
+    for (const [at, line] of pasted.entries()) output.write(`${at === 0 ? mark : CONTINUED}${toVisibleLine(line)}\n`);
+    const answer = waitFor('prompt', mark);
+    type(typed);
+    return answer;
+  }
+
+  async function readAnswer(question: string, signal: AbortSignal): Promise<string | undefined> {
+    await waitForQuiet(signal);
+    if (signal.aborted || hasEnded) return undefined;
+    const before = { pasted, typed: takeTyped() };
+    pasted = [];
+    const onAbort = (): void => {
+      if (wait !== undefined) leave();
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    const answer = await waitFor('answer', question);
+    signal.removeEventListener('abort', onAbort);
+    if (hasEnded) return answer;
+    // What follows an answer is typed for later; half an answer that nobody waits for any more is nothing.
+    const after = takeTyped();
+    pasted = before.pasted;
+    type(answer === undefined ? before.typed : before.typed + after);
+    return answer;
+  }
+
+  const onData = (): void => {
+    arrivals += 1;
+  };
+  const onKey = (_text: string | undefined, { name }: Key): void => {
+    if (name === 'paste-start') isPasting = true;
+    if (name === 'paste-end') isPasting = false;
+  };
+  const stopPaste = (): void => void output.write(PASTE_OFF);
+
+  input.on('data', onData);
+  screen.isMuted = isTerminal;
+  if (isTerminal) {
+    // Before the editor sees the key: lines of a paste are no prompts of their own.
+    input.prependListener('keypress', onKey);
+    process.once('exit', stopPaste);
+    output.write(PASTE_ON);
+  }
+
+  return {
+    readPrompt,
+    readAnswer,
+    close() {
+      hasEnded = true;
+      lines.close();
+      screen.close();
+      input.off('data', onData).off('keypress', onKey);
+      if (!isTerminal) return;
+      process.off('exit', stopPaste);
+      stopPaste();
+    },
+  };
 }

@@ -3,8 +3,9 @@ import type { Engine, Session } from '../engine/index.js';
 import type { SessionConfig } from '../protocol/index.js';
 import { toHeddleError } from '../protocol/plain.js';
 import { describeFailure, toFailedResult } from './failure.js';
+import { tellFreshStart } from './notices.js';
 import type { Printer } from './printer.js';
-import { EXIT_CODES, watchSignals } from './signals.js';
+import { EXIT_CODES, type SignalWatch } from './signals.js';
 import { toUserMessage } from './user-message.js';
 
 export interface PrintParts {
@@ -14,12 +15,21 @@ export interface PrintParts {
   printer: Printer;
   stderr: { write(text: string): unknown };
   newId: () => string;
+  signals: SignalWatch;
 }
 
 /** The exit code: 0 after a good result, 1 after any other, 130 when it was interrupted. */
-export async function runPrint({ engine, config, prompt, printer, stderr, newId }: PrintParts): Promise<number> {
+export async function runPrint({
+  engine,
+  config,
+  prompt,
+  printer,
+  stderr,
+  newId,
+  signals,
+}: PrintParts): Promise<number> {
   let session: Session | undefined;
-  const signals = watchSignals({
+  signals.follow({
     onInterrupt: () => {
       if (session === undefined) process.exit(EXIT_CODES.SIGINT);
       session.interrupt();
@@ -36,6 +46,8 @@ export async function runPrint({ engine, config, prompt, printer, stderr, newId 
     return 1;
   }
   const open = session;
+  tellFreshStart(config, { session: open, stderr });
+  printer.startAt(open.scope.spending.totalUsd);
   printer.onBroken(() => void open.close().catch(() => undefined));
   open.attach(printer);
   open.submit(toUserMessage(prompt, open.id));

@@ -2,28 +2,35 @@
 import { Readable, type Writable } from 'node:stream';
 import type { Message, ResultMessage } from '../protocol/index.js';
 import type { OutputFormat } from '../protocol/plain.js';
+import { describeNotice } from './notices.js';
 import { createView, type ViewOptions } from './render.js';
+import { toVisible } from './visible.js';
 
 export interface PrinterOptions {
   format: OutputFormat;
   verbose: boolean;
   stdout: Writable;
   stderr: Writable;
+  /** Stdout is a terminal, which would obey what a model writes. */
+  isTerminal: boolean;
   view: ViewOptions;
 }
 
 export interface Printer {
   readonly lastResult: ResultMessage | undefined;
+  /** What the session has cost before. */
+  startAt(spentUsd: number): void;
   deliver(message: Message): void;
   /** Nobody reads the output any more. */
   readonly isBroken: boolean;
   /** Called at most once, when that happens. */
   onBroken(callback: () => void): void;
-  /** Prints what is left. `quiet`: the error has been told already. */
+  /** Prints what is left, and waits until all is written or lost. `quiet`: the error has been told already. */
   end(options: { quiet: boolean }): Promise<void>;
 }
 
 interface Format {
+  startAt?(spentUsd: number): void;
   take?(message: Message): void;
   end?(last: ResultMessage | undefined, options: { quiet: boolean }): Promise<void> | void;
 }
@@ -39,6 +46,7 @@ export async function createPrinter(options: PrinterOptions): Promise<Printer> {
     get lastResult() {
       return lastResult;
     },
+    startAt: (spentUsd) => format.startAt?.(spentUsd),
     deliver(message) {
       if (message.type === 'result') lastResult = message;
       format.take?.(message);
@@ -49,7 +57,12 @@ export async function createPrinter(options: PrinterOptions): Promise<Printer> {
         callback();
       });
     },
-    end: async (how) => format.end?.(lastResult, how),
+    async end(how) {
+      await format.end?.(lastResult, how);
+      // An empty write comes back behind the others, with their failure.
+      const error = await new Promise((resolve) => options.stdout.write('', resolve));
+      if (error) isBroken = true;
+    },
   };
 }
 
@@ -62,17 +75,18 @@ function chooseFormat(options: PrinterOptions): Format | Promise<Format> {
     case 'stream-json':
       return asStream(options);
     case 'terminal':
-      return asView(options.view, options.stdout);
+      return asTerminal(options);
   }
 }
 
 /** The last answer alone; with `verbose`, what leads to it is shown on stderr. */
-function asText({ stdout, stderr, verbose, view }: PrinterOptions): Format {
+function asText({ stdout, stderr, verbose, isTerminal, view }: PrinterOptions): Format {
   return {
-    ...(verbose ? asView(view, stderr) : {}),
+    ...(verbose ? asView(view, stderr) : asNotices(stderr)),
     end(last, { quiet }) {
       if (last === undefined || quiet) return;
-      if (last.subtype === 'success' && !last.is_error) stdout.write(`${last.result}\n`);
+      if (last.subtype === 'success' && !last.is_error)
+        stdout.write(`${isTerminal ? toVisible(last.result) : last.result}\n`);
       else stderr.write(`${last.subtype === 'success' ? last.result : describeErrors(last)}\n`);
     },
   };
@@ -84,10 +98,12 @@ function describeErrors(result: Exclude<ResultMessage, { subtype: 'success' }>):
 }
 
 /** One result; with `verbose`, a list of all messages. */
-function asJson({ stdout, verbose }: PrinterOptions): Format {
+function asJson({ stdout, stderr, verbose }: PrinterOptions): Format {
   const all: Message[] = [];
+  const notices = asNotices(stderr);
   return {
     take: (message) => {
+      notices.take?.(message);
       if (verbose) all.push(message);
     },
     end: (last) => {
@@ -102,9 +118,27 @@ async function asStream({ stdout }: PrinterOptions): Promise<Format> {
   return { take: (message) => channel.send(message), end: () => channel.flushed() };
 }
 
+/** The view of the chat. That nothing is kept is no part of the answer. */
+function asTerminal({ view, stdout, stderr }: PrinterOptions): Format {
+  const shown = asView(view, stdout);
+  const notices = asNotices(stderr);
+  const isLoss = (message: Message): boolean => message.type === 'system' && message.subtype === 'session_writes_lost';
+  return { ...shown, take: (message) => (isLoss(message) ? notices : shown).take?.(message) };
+}
+
+function asNotices(stderr: Writable): Format {
+  return {
+    take(message) {
+      const notice = describeNotice(message);
+      if (notice !== undefined) stderr.write(notice);
+    },
+  };
+}
+
 function asView(options: ViewOptions, output: Writable): Format {
   const view = createView(options);
   return {
+    startAt: (spentUsd) => view.startAt(spentUsd),
     take(message) {
       const text = view.show(message);
       if (text !== '') output.write(text);

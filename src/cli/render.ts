@@ -12,6 +12,10 @@ export interface ViewOptions extends Look {
 export interface View {
   /** What to print for the next message of a session; often nothing. */
   show(message: Message): string;
+  /** A line of our own between the messages. */
+  note(text: string): string;
+  /** What the session has cost already: the end of a turn tells the cost of the turn. */
+  startAt(spentUsd: number): void;
 }
 
 type MessageOf<T extends Message['type']> = Extract<Message, { type: T }>;
@@ -28,6 +32,7 @@ export function createView(options: ViewOptions): View {
   let lineIsOpen = false;
   let streamed = false;
   let part: 'words' | 'calls' | undefined;
+  let spentUsd = 0;
 
   const show = (message: Message): string => {
     const text = render(message);
@@ -152,9 +157,11 @@ export function createView(options: ViewOptions): View {
   }
 
   function renderEnd(message: ResultMessage): string {
-    const totals = describeTotals(message);
+    const totals = describeTotals(message, spentUsd);
+    spentUsd = message.total_cost_usd;
     denied.clear();
     part = undefined;
+    streamed = false;
     if (message.terminal_reason?.startsWith('aborted')) {
       return line(paint.yellow(`${marks.stopped} interrupted · ${totals}`));
     }
@@ -169,7 +176,13 @@ export function createView(options: ViewOptions): View {
     );
   }
 
-  return { show };
+  return {
+    show,
+    note: (text) => line(paint.dim(`${marks.note} ${toVisibleLine(text)}`)),
+    startAt(usd) {
+      spentUsd = usd;
+    },
+  };
 }
 
 const fit = (text: string): string => (text.length > LINE_WIDTH ? `${text.slice(0, LINE_WIDTH - 1)}…` : text);

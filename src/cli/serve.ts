@@ -28,7 +28,7 @@ export async function runServe({
   pid,
 }: ServeParts): Promise<number> {
   const stdio = createStdioChannel({ input, output });
-  const channel = firstPrompt === undefined ? stdio : withFirstPrompt(stdio, firstPrompt);
+  const channel = guardStart(stdio, firstPrompt);
   const served = serveHost({ engine, channel, config, logger, pid });
   const close = async (): Promise<void> => {
     stdio.close();
@@ -37,14 +37,23 @@ export async function runServe({
   const signals = watchSignals({ onInterrupt: () => void close(), close });
   try {
     const code = await served;
-    return signals.exitCode ?? code;
-  } finally {
     await stdio.flushed();
+    return signals.exitCode ?? code;
+  } catch (thrown) {
+    await stdio.flushed();
+    // A host that goes down may leave half a frame behind; the signal it sent says more.
+    if (signals.exitCode !== undefined) return signals.exitCode;
+    throw thrown;
+  } finally {
     signals.stop();
   }
 }
 
-function withFirstPrompt(channel: Channel, prompt: string): Channel {
+/**
+ * The prompt comes before all other input. The end of input comes after a signal that arrived together with it: a host
+ * that goes down wants no further work.
+ */
+function guardStart(channel: Channel, prompt: string | undefined): Channel {
   return {
     trusted: channel.trusted,
     final: channel.final,
@@ -52,8 +61,23 @@ function withFirstPrompt(channel: Channel, prompt: string): Channel {
       return channel.buffered;
     },
     receive(sink) {
-      sink.frame(toUserMessage(prompt, ''));
-      channel.receive(sink);
+      if (prompt !== undefined) sink.frame(toUserMessage(prompt, ''));
+      let endNow = (): void => {};
+      channel.receive({
+        ...sink,
+        end(error) {
+          endNow = () => {
+            endNow = () => {};
+            sink.end(error);
+          };
+          // Two turns of the loop: a signal that is there already has been seen then.
+          setImmediate(() => setImmediate(() => endNow()));
+        },
+        closed(reason) {
+          endNow();
+          sink.closed?.(reason);
+        },
+      });
     },
     send: (frame) => channel.send(frame),
     drained: (limit) => channel.drained(limit),

@@ -24,6 +24,8 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
   };
   const helper = flags.settings === undefined ? undefined : readJsonOrFile(flags.settings, cwd).apiKeyHelper;
   if (typeof helper === 'string') config.apiKeyHelper = helper;
+  // An SDK may pass a table of servers that is empty.
+  if (config.mcpConfig?.every((each) => hasNoServers(readJsonOrFile(each, cwd)))) delete config.mcpConfig;
   if (config.maxTurns === 0) delete config.maxTurns;
   if (cli.bare && config.settingSources === undefined) config.settingSources = [];
   if (config.permissionPrompts === 'none') delete config.permissionPromptTool;
@@ -31,3 +33,6 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
   if (isRoot && !environment.isSandbox) delete config.allowDangerouslySkipPermissions;
   return config;
 }
+
+const hasNoServers = ({ mcpServers }: Record<string, unknown>): boolean =>
+  mcpServers === undefined || Object.keys(mcpServers as object).length === 0;

@@ -14,6 +14,10 @@ export interface SignalPlan {
 export interface SignalWatch {
   /** The exit code a signal asked for. */
   readonly exitCode: number | undefined;
+  /** As if SIGINT had come: a terminal in raw mode sends none. */
+  interrupt(): void;
+  /** From here on another plan counts. To stop and watch anew would lose a signal that is on its way. */
+  follow(plan: SignalPlan): void;
   /** A new turn: the next SIGINT is a first one again. */
   rearm(): void;
   stop(): void;
@@ -21,7 +25,8 @@ export interface SignalWatch {
 
 const CLOSE_WITHIN_MS = 6_000;
 
-export function watchSignals({ onInterrupt, close, closeWithinMs = CLOSE_WITHIN_MS }: SignalPlan): SignalWatch {
+export function watchSignals(first: SignalPlan): SignalWatch {
+  let plan = first;
   let seen: Signal | undefined;
 
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -30,12 +35,12 @@ export function watchSignals({ onInterrupt, close, closeWithinMs = CLOSE_WITHIN_
     if (seen !== undefined && (seen === name || seen !== 'SIGINT')) process.exit(EXIT_CODES[name]);
     seen = name;
     if (name === 'SIGINT') {
-      onInterrupt();
+      plan.onInterrupt();
       return;
     }
     const leave = (): never => process.exit(EXIT_CODES[name]);
-    setTimeout(leave, closeWithinMs).unref();
-    close().then(leave, leave);
+    setTimeout(leave, plan.closeWithinMs ?? CLOSE_WITHIN_MS).unref();
+    plan.close().then(leave, leave);
   };
 
   const signals = Object.keys(EXIT_CODES) as Signal[];
@@ -44,6 +49,10 @@ export function watchSignals({ onInterrupt, close, closeWithinMs = CLOSE_WITHIN_
     get exitCode() {
       return seen === undefined ? undefined : EXIT_CODES[seen];
     },
+    follow(next) {
+      plan = next;
+    },
+    interrupt: () => onSignal('SIGINT'),
     rearm() {
       if (seen === 'SIGINT') seen = undefined;
     },

@@ -1,13 +1,16 @@
 /** From the words of the command line to the mode that answers them. */
 import type { Logger, SessionConfig } from '../protocol/index.js';
-import { type CliOptions, parseArgv } from '../protocol/plain.js';
+import { type CliOptions, HeddleError, parseArgv } from '../protocol/plain.js';
 import { checkStart } from './checks.js';
 import { createDebugLog } from './debug-log.js';
 import { type Environment, readEnvironment } from './environment.js';
 import { describeFailure } from './failure.js';
+import { dropIgnored } from './ignored.js';
 import { decideMode, type Mode } from './mode.js';
 import { type Look, wantsColour } from './paint.js';
+import { describeDoubts } from './rules.js';
 import { toSessionConfig } from './session-config.js';
+import { EXIT_CODES, watchSignals } from './signals.js';
 
 interface Run {
   cli: CliOptions;
@@ -25,15 +28,17 @@ export async function start(argv: readonly string[]): Promise<void> {
   } catch (thrown) {
     process.stderr.write(`${describeFailure(thrown)}\n`);
   }
-  await Promise.all([flush(process.stdout), flush(process.stderr)]);
-  process.exit(code);
+  await flush(process.stdout);
+  await flush(process.stderr);
+  // Output that could not be written has set an exit code of its own.
+  process.exit(code === 0 ? process.exitCode : code);
 }
 
+/** An empty write comes back behind all that was written before, and behind its failure. */
 const flush = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => {
-    if (stream.writableNeedDrain || stream.writableLength > 0)
-      stream.once('error', () => resolve()).write('', () => resolve());
-    else resolve();
+    if (stream.writableEnded || stream.destroyed) setImmediate(resolve);
+    else stream.once('error', () => resolve()).write('', () => resolve());
   });
 
 async function run(argv: readonly string[]): Promise<number> {
@@ -43,10 +48,15 @@ async function run(argv: readonly string[]): Promise<number> {
     const { runDoctor } = await import('./doctor.js');
     return runDoctor(argv.slice(1), {
       environment,
-      cwd: process.cwd(),
+      cwd: currentFolder(),
       colour,
       write: (text) => process.stdout.write(text),
     });
+  }
+  if (argv[0] === 'completion') {
+    const { completionScript } = await import('./completion.js');
+    process.stdout.write(completionScript(argv[1]));
+    return 0;
   }
   const parsed = parseArgv(argv);
   if (parsed.cli.version || parsed.cli.help) return answerAtOnce(parsed.cli);
@@ -55,10 +65,11 @@ async function run(argv: readonly string[]): Promise<number> {
     stdinIsTerminal: process.stdin.isTTY,
     stdoutIsTerminal: process.stdout.isTTY,
   });
-  const cwd = process.cwd();
+  const cwd = currentFolder();
   const isRoot = process.getuid?.() === 0;
   checkStart({ mode, cli: parsed.cli, config: parsed.config, cwd, isRoot, isSandbox: environment.isSandbox });
-  const config = dropIgnored({ cli: parsed.cli, config: toSessionConfig({ parsed, environment, cwd, isRoot }), mode });
+  const asked = toSessionConfig({ parsed, environment, cwd, isRoot });
+  const config = mode === 'serve' ? asked : tellDoubts(parsed.cli, asked, environment);
   const logger = chooseLog({ config, mode, cli: parsed.cli, environment });
   const look: Look = { colour: colour && !parsed.cli.axScreenReader, words: parsed.cli.axScreenReader };
   return MODES[mode]({ cli: parsed.cli, config, positionals: parsed.positionals, look, logger });
@@ -88,18 +99,23 @@ function chooseLog({ config, mode, cli, environment }: LogChoice): Logger | unde
   return createDebugLog({ toStderr, file: config.debugFile, topics, stderr: process.stderr });
 }
 
-/** A person is told which flags do nothing yet, and goes on without; a program gets the engine's refusal as a result. */
-function dropIgnored({ cli, config, mode }: Pick<Run, 'cli' | 'config'> & { mode: Mode }): SessionConfig {
-  if (mode === 'serve') return config;
-  const kept: Record<string, unknown> = { ...config };
-  const flags = new Map(cli.later?.map(({ flag, key }) => [flag, key]));
-  const promptTool = config.permissionPromptTool;
-  if (promptTool !== undefined && promptTool !== 'stdio') flags.set('--permission-prompt-tool', 'permissionPromptTool');
-  for (const [flag, key] of flags) {
-    process.stderr.write(`heddle: ${flag} is not supported yet and was ignored\n`);
-    delete kept[key];
+/** A person is told what will not be as it was asked, and goes on without; a program gets the engine's refusal. */
+function tellDoubts(cli: CliOptions, asked: SessionConfig, environment: Environment): SessionConfig {
+  const { config, notes } = dropIgnored(cli, asked);
+  for (const text of [...environment.doubts, ...notes, ...describeDoubts(config)]) tell(text);
+  return config;
+}
+
+const tell = (text: string): void => void process.stderr.write(`heddle: ${text}\n`);
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    const text = 'The working directory no longer exists. Change to an existing folder.';
+    throw new HeddleError('invalid_config', text, { cause });
   }
-  return kept as unknown as SessionConfig;
 }
 
 async function openEngine({ config, logger }: Pick<Run, 'config' | 'logger'>) {
@@ -125,16 +141,17 @@ async function serve({ config, positionals, logger }: Run): Promise<number> {
 async function print({ cli, config, positionals, look, logger }: Run): Promise<number> {
   const { hasInput, readPrompt } = await import('./prompt.js');
   const format = cli.outputFormat ?? 'text';
+  // A signal while the prompt is read: nothing has begun that would need an end.
+  const signals = watchSignals({ onInterrupt: () => process.exit(EXIT_CODES.SIGINT), close: async () => {} });
   // The engine is loaded while stdin is read.
   const engineIsLoading = openEngine({ config, logger });
   engineIsLoading.catch(() => undefined);
+  const input = hasInput(0) ? process.stdin : undefined;
+  if (input !== undefined) logger?.('debug', 'the prompt is read from stdin');
   const prompt = await readPrompt({
     words: positionals,
-    input: hasInput(0) ? process.stdin : undefined,
-    onSilence: () =>
-      process.stderr.write(
-        'heddle: nothing came on stdin, going on with the prompt alone (use < /dev/null to skip the wait)\n',
-      ),
+    input,
+    onSilence: () => tell('nothing came on stdin, going on with the prompt alone (use < /dev/null to skip the wait)'),
   });
   const [{ runPrint }, { createPrinter }, engine] = await Promise.all([
     import('./print.js'),
@@ -147,6 +164,7 @@ async function print({ cli, config, positionals, look, logger }: Run): Promise<n
     verbose: cli.verbose ?? false,
     stdout: process.stdout,
     stderr: process.stderr,
+    isTerminal: process.stdout.isTTY,
     view,
   });
   const session = format === 'terminal' ? { ...config, includePartialMessages: true } : config;
@@ -157,20 +175,23 @@ async function print({ cli, config, positionals, look, logger }: Run): Promise<n
     printer,
     stderr: process.stderr,
     newId: () => engine.clock.uuid(),
+    signals,
   });
 }
 
 async function chat({ config, positionals, look, logger }: Run): Promise<number> {
-  const { runChat } = await import('./chat.js');
+  const [{ runChat }, { tellFreshStart }] = await Promise.all([import('./chat.js'), import('./notices.js')]);
   const engine = await openEngine({ config, logger });
   const session = await engine.open({ ...config, includePartialMessages: true });
+  tellFreshStart(config, { session, stderr: process.stderr });
   return runChat({
     ...look,
     session,
     input: process.stdin,
     output: process.stdout,
-    isTerminal: true,
+    isTerminal: config.env.TERM !== 'dumb',
     cwd: config.cwd,
     firstPrompt: positionals.join(' ').trim() || undefined,
+    spentUsd: session.scope.spending.totalUsd,
   });
 }

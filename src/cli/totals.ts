@@ -1,15 +1,16 @@
 /** The numbers at the end of a turn: turns, time, money. */
 import type { ResultMessage } from '../protocol/index.js';
 
-export function describeTotals(
-  result: Pick<ResultMessage, 'num_turns' | 'duration_ms' | 'total_cost_usd' | 'modelUsage'>,
-): string {
+export type Totals = Pick<ResultMessage, 'num_turns' | 'duration_ms' | 'total_cost_usd' | 'modelUsage'>;
+
+/** All of one turn: a result counts the money of the whole session, `spentUsd` is what earlier turns cost. */
+export function describeTotals(result: Totals, spentUsd = 0): string {
   const turns = `${result.num_turns} ${result.num_turns === 1 ? 'turn' : 'turns'}`;
   const isUnknown = Object.values(result.modelUsage ?? {}).some((usage) => usage.costBasis === 'unknown');
   return [
     turns,
     describeTime(result.duration_ms),
-    isUnknown ? 'cost unknown' : describeCost(result.total_cost_usd),
+    isUnknown ? 'cost unknown' : describeCost(Math.max(0, result.total_cost_usd - spentUsd)),
   ].join(' · ');
 }
 

@@ -58,7 +58,7 @@ export function checkConfig(config: SessionConfig): void {
   for (const [key, check] of Object.entries(CHECKS)) {
     const value = config[key as keyof SessionConfig];
     if (value === undefined || check[0](value)) continue;
-    const shown = JSON.stringify(value) ?? String(value);
+    const shown = typeof value === 'number' ? `${value}` : (JSON.stringify(value) ?? typeof value);
     throw new HeddleError('invalid_config', `${key} must be ${check[1]}, not ${shown.slice(0, 80)}.`, {
       hint: `Correct ${key}, or leave it out.`,
       data: { path: key },

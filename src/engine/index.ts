@@ -23,3 +23,4 @@ export type { Attachment, Session } from './session.js';
 export { createFileStore } from './sessions/file-store.js';
 export { createMemoryStore } from './sessions/memory-store.js';
 export { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
+export { makeFolders } from './workspace/folders.js';

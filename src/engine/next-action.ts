@@ -55,7 +55,7 @@ export function nextAction(entries: readonly Entry[]): Action {
 
 /** The entries of the turn that is running, or undefined when none is. */
 export function currentTurn(entries: readonly Entry[]): readonly Entry[] | undefined {
-  const last = entries.findLast((entry) => isTurn(entry)) as TurnEntry | undefined;
+  const last = entries.findLast((entry) => isTurn(entry));
   return last?.state === 'started' ? lastTurn(entries) : undefined;
 }
 

@@ -195,7 +195,7 @@ export const FLAGS: readonly FlagRow[] = [
   ]),
   tools.config('allowedTools', 'list', [
     '--allowedTools, --allowed-tools <tools...>',
-    'Calls that run unasked, e.g. "Bash(git log:*) Edit"',
+    'Calls that run unasked, e.g. "Bash(npm test) Edit"',
     { split: 'rules' },
   ]),
   tools.config('disallowedTools', 'list', [

@@ -12,6 +12,7 @@ import type {
   HookResponseMessage,
   HookSpecificOutput,
   HookStartedMessage,
+  InitializeResult,
   InitMessage,
   McpHttpServerConfig,
   McpSdkServerConfig,
@@ -21,7 +22,6 @@ import type {
   PermissionDenial,
   PromptSuggestionMessage,
   ResultError,
-  ResultMessage,
   ResultSuccess,
   ResultUsage,
   SandboxSettings,
@@ -35,16 +35,27 @@ import type {
   UserMessage,
 } from '../protocol/index.js';
 
-export type SDKMessage = Message;
+/** What this SDK always gives, beyond what a frame of just any engine must have. */
+type Sure<T, K extends keyof T> = T & { [P in K]-?: Exclude<T[P], undefined> };
+
+export type SDKMessage =
+  | Exclude<Message, { type: 'result' } | { type: 'system'; subtype: 'init' }>
+  | SDKSystemMessage
+  | SDKResultMessage;
 export type SDKAssistantMessage = AssistantMessage;
 export type SDKAssistantMessageError = AssistantError;
 export type SDKUserMessage = UserMessage;
 export type SDKUserMessageReplay = UserMessage &
   Required<Pick<UserMessage, 'uuid' | 'session_id' | 'parent_tool_use_id'>> & { isReplay: true };
-export type SDKResultMessage = ResultMessage;
-export type SDKResultSuccess = ResultSuccess;
-export type SDKResultError = ResultError;
-export type SDKSystemMessage = InitMessage;
+export type SDKResultMessage = SDKResultSuccess | SDKResultError;
+export type SDKResultSuccess = Sure<ResultSuccess, 'stop_reason'>;
+export type SDKResultError = Sure<ResultError, 'stop_reason'>;
+export type SDKSystemMessage = Sure<InitMessage, 'output_style' | 'skills' | 'plugins' | 'agents'>;
+/** What an engine says about itself; older ones leave parts out, which are then empty. */
+export type SDKInitializeResult = Sure<
+  InitializeResult,
+  'commands' | 'models' | 'account' | 'output_style' | 'available_output_styles'
+>;
 export type SDKPartialAssistantMessage = StreamEventMessage;
 export type SDKCompactBoundaryMessage = CompactBoundaryMessage;
 export type SDKStatusMessage = StatusMessage;

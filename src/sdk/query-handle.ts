@@ -17,11 +17,12 @@ import type {
 import { AbortError, HeddleError, ERROR_CODES, type ErrorCode } from '../protocol/plain.js';
 import type { Peer, SentBy } from '../wire/index.js';
 import type { McpBridge } from './mcp-bridge.js';
+import type { SDKInitializeResult, SDKMessage } from './names.js';
 import type { McpServerConfig } from './options.js';
 import type { McpServerInstance } from './tool-definition.js';
 
 /** The consumer's handle on one run: the messages, and ways to steer it. */
-export interface Query extends AsyncGenerator<Message, void> {
+export interface Query extends AsyncGenerator<SDKMessage, void> {
   /** Ends the running turn. Its result follows. */
   interrupt(): Promise<void>;
   setPermissionMode(mode: PermissionMode): Promise<void>;
@@ -29,7 +30,7 @@ export interface Query extends AsyncGenerator<Message, void> {
   setMaxThinkingTokens(tokens: number | null): Promise<void>;
   /** Sends more user messages; resolves when all are sent. */
   streamInput(stream: AsyncIterable<UserMessage>): Promise<void>;
-  initializationResult(): Promise<InitializeResult>;
+  initializationResult(): Promise<SDKInitializeResult>;
   supportedCommands(): Promise<SlashCommand[]>;
   supportedModels(): Promise<ModelInfo[]>;
   accountInfo(): Promise<AccountInfo>;
@@ -89,17 +90,17 @@ export class QueryHandle implements Query {
   }
 
   /** A message that is there already costs one promise, and no wait. */
-  next(): Promise<IteratorResult<Message, void>> {
+  next(): Promise<IteratorResult<SDKMessage, void>> {
     const message = this.#closed ? undefined : this.#messages?.shift();
-    return message === undefined ? this.#nextLater() : Promise.resolve({ value: message, done: false });
+    return message === undefined ? this.#nextLater() : Promise.resolve({ value: message as SDKMessage, done: false });
   }
 
-  async #nextLater(): Promise<IteratorResult<Message, void>> {
+  async #nextLater(): Promise<IteratorResult<SDKMessage, void>> {
     if (this.#closed) return this.#finish();
     try {
       this.#messages ??= (await this.#peer).messages;
       const item = await this.#messages.next();
-      if (!item.done) return item;
+      if (!item.done) return { value: item.value as SDKMessage, done: false };
       if (!this.#closed && this.#unanswered > 0) this.#failure ??= endedEarly();
       return this.#finish();
     } catch (thrown) {
@@ -108,12 +109,12 @@ export class QueryHandle implements Query {
     }
   }
 
-  async return(): Promise<IteratorResult<Message, void>> {
+  async return(): Promise<IteratorResult<SDKMessage, void>> {
     this.close();
     return DONE;
   }
 
-  async throw(error: unknown): Promise<IteratorResult<Message, void>> {
+  async throw(error: unknown): Promise<IteratorResult<SDKMessage, void>> {
     this.close();
     throw error;
   }
@@ -157,8 +158,16 @@ export class QueryHandle implements Query {
     for await (const message of stream) await this.send(message);
   }
 
-  initializationResult(): Promise<InitializeResult> {
-    return this.#initialized;
+  /** What an engine leaves out is empty. */
+  async initializationResult(): Promise<SDKInitializeResult> {
+    const empty = {
+      commands: [],
+      models: [],
+      account: {},
+      output_style: 'default',
+      available_output_styles: ['default'],
+    };
+    return { ...empty, ...(await this.#initialized) };
   }
 
   async supportedCommands(): Promise<SlashCommand[]> {

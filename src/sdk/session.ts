@@ -1,5 +1,6 @@
-import type { Message, ResultMessage, UserMessage } from '../protocol/index.js';
+import type { UserMessage } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
+import type { SDKMessage, SDKResultMessage } from './names.js';
 import type { Options } from './options.js';
 import { openQuery } from './query.js';
 import { type QueryHandle, toUserMessage } from './query-handle.js';
@@ -13,7 +14,7 @@ export interface SDKSession {
   readonly sessionId: string;
   send(message: string | UserMessage): Promise<void>;
   /** The messages up to the next result. */
-  stream(): AsyncGenerator<Message, void>;
+  stream(): AsyncGenerator<SDKMessage, void>;
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -38,7 +39,7 @@ class Conversation implements SDKSession {
     return this.#run.send(typeof message === 'string' ? toUserMessage(message) : message);
   }
 
-  async *stream(): AsyncGenerator<Message, void> {
+  async *stream(): AsyncGenerator<SDKMessage, void> {
     for (;;) {
       const { value, done } = await this.#run.next();
       if (done || value === undefined) return;
@@ -63,7 +64,7 @@ export const unstable_v2_resumeSession = (sessionId: string, options: SDKSession
   new Conversation({ ...options, resume: sessionId });
 
 /** One prompt, one result. */
-export async function unstable_v2_prompt(message: string, options: SDKSessionOptions): Promise<ResultMessage> {
+export async function unstable_v2_prompt(message: string, options: SDKSessionOptions): Promise<SDKResultMessage> {
   await using session = unstable_v2_createSession(options);
   await session.send(message);
   for await (const received of session.stream()) if (received.type === 'result') return received;

@@ -216,7 +216,7 @@ describe('signals', () => {
     ));
 
   it('B1: ends when its reader goes away', () =>
-    withApi([{ text: 'word '.repeat(4000), delayMs: 1 }], async (_api, options) => {
+    withApi([{ text: 'word '.repeat(4000), deltas: 4000, delayMs: 5 }], async (_api, options) => {
       const { child, prints, done } = startCli(
         home.folder,
         ['-p', 'hi', ...STREAM, '--include-partial-messages'],

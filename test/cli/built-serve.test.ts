@@ -1,5 +1,8 @@
 /** The built program driven over stdin and stdout, as an SDK does it. */
+import type { ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFakeApi } from '../../src/testing/fake-api.js';
 import { createHome, ensureBuilt, framesOf, runCli, startCli } from './run-cli.js';
 
 const home = createHome();
@@ -22,13 +25,23 @@ describe('stream-json on both sides', () => {
 
   it('the flags of an SDK leave stderr clean, also those that do nothing yet', async () => {
     const flags = ['--setting-sources', '', '--permission-mode', 'default', '--permission-prompt-tool', 'stdio'];
-    const later = ['--mcp-config', '{"mcpServers":{}}', '--include-hook-events'];
+    const later = ['--mcp-config', '{"mcpServers":{}}', '--include-hook-events', '--disallowedTools', 'LS'];
     const env = { DEBUG: 'heddle', CLAUDE_CODE_ENTRYPOINT: 'sdk-ts', CLAUDE_AGENT_SDK_VERSION: '0.2.50' };
     const input = initialize + user('hello');
     const { code, stderr } = await runCli(home.folder, [...SERVE, ...flags, ...later], { input, env });
     expect([code, stderr]).toEqual([0, '']);
-    const debugged = await runCli(home.folder, [...SERVE, ...later, '--debug'], { input });
-    expect(debugged.stderr).toContain('warn --mcp-config is not supported yet and was ignored');
+  });
+
+  it('what cannot be had yet is refused in a result', async () => {
+    const servers = ['--mcp-config', '{"mcpServers":{"a":{"command":"x"}}}'];
+    const { code, stdout, stderr } = await runCli(home.folder, [...SERVE, ...servers], { input: user('hello') });
+    expect([code, stderr]).toEqual([1, '']);
+    expect(framesOf(stdout)).toEqual([expect.objectContaining({ type: 'result', error_code: 'not_supported' })]);
+  });
+
+  it('a byte order mark before the first frame is no part of it', async () => {
+    const { code, stdout } = await runCli(home.folder, SERVE, { input: `\uFEFF${user('hello')}` });
+    expect([code, kinds(stdout)]).toEqual([0, ['init', 'assistant', 'success']]);
   });
 
   it('each message gets an answer of its own, also with -p, and a prompt comes first', async () => {
@@ -71,5 +84,57 @@ describe('stream-json on both sides', () => {
     await prints('control_response');
     child.kill(signal);
     expect(await done).toMatchObject({ code, stderr: '' });
+  });
+});
+
+describe('a host that goes down: its end of stdin and a signal arrive together', () => {
+  /** Both are there before the program runs on. */
+  async function endWith(signal: 'SIGTERM' | 'SIGINT', child: ChildProcess): Promise<void> {
+    child.kill('SIGSTOP');
+    const stdin = child.stdin as Writable;
+    await new Promise((resolve) => stdin.on('close', resolve).end());
+    child.kill(signal);
+    child.kill('SIGCONT');
+  }
+  const signals = [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const;
+
+  it.each(signals)('%s while a question is open: exit %i, and no further model call', async (signal, code) => {
+    const api = await startFakeApi([
+      { toolUse: { name: 'Bash', input: { command: 'touch asked' } } },
+      'nobody should hear this',
+    ]);
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test-key', NO_PROXY: '127.0.0.1' };
+    const args = [...SERVE.slice(0, -2), '--permission-prompt-tool', 'stdio'];
+    const { child, prints, done } = startCli(home.folder, args, { env, keepsInputOpen: true });
+    child.stdin?.write(initialize + user('go'));
+    await prints('can_use_tool');
+    await endWith(signal, child);
+    expect(await done).toMatchObject({ code, stderr: '' });
+    expect(api.requests).toHaveLength(1);
+    await api.close();
+  });
+
+  it.each(signals)('%s with half a frame on the way: exit %i', async (signal, code) => {
+    const { child, prints, done } = startCli(home.folder, SERVE, { keepsInputOpen: true });
+    child.stdin?.write(initialize);
+    await prints('control_response');
+    child.stdin?.write('{"type":"us');
+    await endWith(signal, child);
+    expect(await done).toMatchObject({ code, stderr: '' });
+  });
+
+  it.each(signals)('%s while a prompt is read from stdin: exit %i, and no model call', async (signal, code) => {
+    const api = await startFakeApi(['nobody should hear this']);
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: 'test-key', NO_PROXY: '127.0.0.1', DEBUG: 'heddle' };
+    const { child, complains, done } = startCli(home.folder, ['-p'], { env, keepsInputOpen: true });
+    child.stdin?.write('hello');
+    await complains('the prompt is read from stdin');
+    await endWith(signal, child);
+    expect(await done).toMatchObject({ code, stdout: '' });
+    expect(api.requests).toHaveLength(0);
+    await api.close();
   });
 });

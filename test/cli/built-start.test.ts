@@ -85,6 +85,7 @@ describe('doctor', () => {
       expect(stdout).toMatch(/^ok {4}key +from ANTHROPIC_API_KEY$/m);
       expect(stdout).toMatch(/^ok {4}network +127\.0\.0\.1:\d+ answers \(\d+\)$/m);
       expect(stdout).toMatch(/^ok {4}ripgrep /m);
+      expect(stdout).toMatch(/\n\nReady(\.|, with \d of \d+ checks in doubt\.)\n$/);
       expect(stdout).not.toContain('secret-key-value');
     }));
 
@@ -118,6 +119,13 @@ describe('doctor', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^warn {2}key +no key\n +Set ANTHROPIC_API_KEY/m);
     expect(stdout).toMatch(/^warn {2}network +127\.0\.0\.1:9 does not answer: /m);
+    expect(stdout).toMatch(/\n\nNot ready\. No model can be used until a key is set, except the embedded one\.\n$/);
+  });
+
+  it.each(['nonsense', 'file:///etc/passwd'])('names an address that is none: %s', async (url) => {
+    const { code, stdout } = await runCli(home.folder, ['doctor'], { env: { ANTHROPIC_BASE_URL: url } });
+    expect(code).toBe(1);
+    expect(stdout).toContain(`ANTHROPIC_BASE_URL is "${url}", which is no URL of a server`);
   });
 });
 

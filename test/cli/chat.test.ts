@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatParts, runChat } from '../../src/cli/chat.js';
 import type { CanUseToolParams, Message, UserMessage } from '../../src/protocol/index.js';
 import { blockStart, delta, failure, success, text } from './message-samples.js';
@@ -78,7 +78,16 @@ function createTerminal() {
 function startChat(session: FakeSession, extra: Partial<ChatParts> = {}) {
   const terminal = createTerminal();
   const { input, output } = terminal;
-  const over = runChat({ session, input, output, isTerminal: false, colour: false, cwd: '/shop', ...extra });
+  const over = runChat({
+    session,
+    input,
+    output,
+    isTerminal: false,
+    colour: false,
+    cwd: '/shop',
+    quietMs: 10,
+    ...extra,
+  });
   return { terminal, over };
 }
 
@@ -158,7 +167,7 @@ describe('runChat', () => {
     });
     const { terminal, over } = startChat(session);
     await terminal.type('> ', 'go');
-    await terminal.sees('Allow?');
+    await terminal.sees('instead: ');
     expect(terminal.shown).toContain(
       `● Bash needs your approval\n  command:\n    echo ${'x'.repeat(500)}\n    rm \\u202efdp\n  timeout: 5\n  cwd: /shop\n  asked because: asked for\n`,
     );
@@ -218,5 +227,222 @@ describe('runChat', () => {
         },
       },
     ]);
+  });
+});
+
+describe('what is typed while a turn runs', () => {
+  it('D6: a y typed before the card is shown does not answer it; it is the next prompt', async () => {
+    const prompts: string[] = [];
+    const answers: unknown[] = [];
+    const session = createFakeSession(async (prompt, { ask, say }) => {
+      prompts.push(prompt);
+      if (prompt === 'clean') {
+        terminal.input.write('y\n');
+        answers.push(await ask({ input: { command: 'rm -r build' } }));
+      }
+      say(success());
+    });
+    const { terminal, over } = startChat(session);
+    await terminal.type('> ', 'clean');
+    await terminal.sees('queued: y\n');
+    await terminal.type('instead: ', 'n');
+    await terminal.sees('> y\n');
+    await terminal.type('✓', '/exit');
+    await over;
+    expect(answers).toEqual([{ behavior: 'deny', message: 'The person refused this call.' }]);
+    expect(prompts).toEqual(['clean', 'y']);
+  });
+
+  it('lines of one paste are prompts, in order, and none is lost', async () => {
+    const prompts: string[] = [];
+    const session = createFakeSession((prompt, { say }) => {
+      prompts.push(prompt);
+      setImmediate(() => say(text(`heard ${prompt}`), success()));
+    });
+    const { terminal, over } = startChat(session);
+    await terminal.sees('> ');
+    terminal.input.write('alpha\nbeta\ngamma\n/exit\n');
+    await over;
+    expect(prompts).toEqual(['alpha', 'beta', 'gamma']);
+  });
+
+  it('lines survive an interrupt', async () => {
+    const prompts: string[] = [];
+    const session = createFakeSession((prompt, { say }) => {
+      prompts.push(prompt);
+      if (prompt === 'work') terminal.input.write('and then this\n');
+      else say(success());
+    });
+    session.onInterrupt = () => session.say(failure([], { is_error: false, terminal_reason: 'aborted_streaming' }));
+    const { terminal, over } = startChat(session);
+    await terminal.type('> ', 'work');
+    await terminal.sees('queued: and then this');
+    process.emit('SIGINT', 'SIGINT');
+    await terminal.sees('interrupted');
+    await terminal.type('✓', '/exit');
+    await over;
+    expect(prompts).toEqual(['work', 'and then this']);
+  });
+
+  it('the cost at the end of a turn is that of the turn, the costs before it left out', async () => {
+    let total = 2;
+    const session = createFakeSession((_prompt, { say }) => {
+      total += 0.5;
+      say(success('ok', { total_cost_usd: total }));
+    });
+    const { terminal, over } = startChat(session, { spentUsd: 2 });
+    await terminal.type('> ', 'one');
+    await terminal.type('✓ 3 turns · 1.2 s · $0.50', 'two');
+    await terminal.type('✓ 3 turns · 1.2 s · $0.50', '/exit');
+    expect(await over).toBe(0);
+  });
+});
+
+describe('in a terminal that edits lines', () => {
+  const term = process.env.TERM;
+  beforeAll(() => {
+    process.env.TERM = 'xterm';
+  });
+  afterAll(() => {
+    if (term === undefined) delete process.env.TERM;
+    else process.env.TERM = term;
+  });
+
+  const CTRL_C = '\x03';
+  const CTRL_D = '\x04';
+  const PASTE = (words: string): string => `\x1b[200~${words}\x1b[201~`;
+
+  /** Says what each prompt of a chat was; `onPrompt` plays its turn, or leaves it to the default. */
+  function startTyping(onPrompt: (prompt: string, session: FakeSession) => boolean | void = () => {}) {
+    const prompts: string[] = [];
+    const session = createFakeSession((prompt, self) => {
+      prompts.push(prompt);
+      if (onPrompt(prompt, self) !== true) self.say(text(`heard ${prompt}`), success());
+    });
+    return { prompts, session, ...startChat(session, { isTerminal: true }) };
+  }
+
+  it('a half-typed line is no answer either: it waits for the next prompt', async () => {
+    const answers: unknown[] = [];
+    const { prompts, terminal, over } = startTyping((prompt, { ask, say }) => {
+      if (prompt !== 'clean') return false;
+      terminal.input.write('y');
+      void ask({ input: { command: 'rm -r build' } }).then((answer) => {
+        answers.push(answer);
+        say(success());
+      });
+      return true;
+    });
+    await terminal.sees('> ');
+    terminal.input.write('clean\r');
+    await terminal.sees('instead: ');
+    terminal.input.write('\r');
+    await terminal.sees('> ');
+    await terminal.sees('y');
+    terminal.input.write('es, go on\r');
+    await terminal.sees('heard yes, go on');
+    terminal.input.write(CTRL_D);
+    expect(await over).toBe(0);
+    expect(answers).toEqual([{ behavior: 'deny', message: 'The person refused this call.' }]);
+    expect(prompts).toEqual(['clean', 'yes, go on']);
+  });
+
+  it('one paste is one prompt, sent with Enter', async () => {
+    const { prompts, terminal, over } = startTyping();
+    await terminal.sees('> ');
+    terminal.input.write(PASTE('alpha\rbeta\rgamma'));
+    await terminal.sees('gamma');
+    terminal.input.write('!\r');
+    await terminal.sees('heard');
+    terminal.input.write('/exit\r');
+    await over;
+    expect(prompts).toEqual(['alpha\nbeta\ngamma!']);
+    expect(terminal.shown.startsWith('\x1b[?2004h')).toBe(true);
+    expect(terminal.shown.endsWith('\x1b[?2004l')).toBe(true);
+  });
+
+  it('a pasted text is no answer, whatever its lines say', async () => {
+    const answers: unknown[] = [];
+    const { terminal, over } = startTyping((_prompt, { ask, say }) => {
+      void ask({}).then((answer) => {
+        answers.push(answer);
+        say(success());
+      });
+      return true;
+    });
+    await terminal.sees('> ');
+    terminal.input.write('go\r');
+    await terminal.sees('instead: ');
+    terminal.input.write(`${PASTE('y\rand more\r')}\r`);
+    await terminal.sees('✓');
+    terminal.input.write('/exit\r');
+    await over;
+    expect(answers).toEqual([{ behavior: 'deny', message: 'y\nand more' }]);
+  });
+
+  it('lines without paste marks are prompts in order; nothing typed is drawn into an answer', async () => {
+    const { prompts, terminal, over } = startTyping();
+    await terminal.sees('> ');
+    terminal.input.write('alpha\rbeta\rgam');
+    await terminal.sees('heard beta');
+    await terminal.sees('gam');
+    terminal.input.write('ma\r/exit\r');
+    await over;
+    expect(prompts).toEqual(['alpha', 'beta', 'gamma']);
+    expect(terminal.shown).toContain('· queued: beta\n');
+    expect(terminal.shown).toContain('> beta\n');
+  });
+
+  it('Ctrl-C stops the turn, empties a line, or says how to leave; Ctrl-D refuses a question and stays', async () => {
+    const answers: unknown[] = [];
+    const { prompts, session, terminal, over } = startTyping((prompt, { ask, say }) => {
+      if (prompt === 'work') say(blockStart(), delta('working'));
+      if (prompt === 'ask')
+        void ask({}).then((answer) => {
+          answers.push(answer);
+          say(success());
+        });
+      return prompt === 'ask' || prompt === 'work';
+    });
+    session.onInterrupt = () => session.say(failure([], { is_error: false, terminal_reason: 'aborted_streaming' }));
+    await terminal.sees('> ');
+    terminal.input.write('work\r');
+    await terminal.sees('working');
+    terminal.input.write(`later${CTRL_C}`);
+    await terminal.sees('interrupted');
+    await terminal.sees('later');
+    terminal.input.write(`${CTRL_C}${CTRL_C}`);
+    await terminal.sees('/exit leaves');
+    terminal.input.write('ask\r');
+    await terminal.sees('instead: ');
+    terminal.input.write(CTRL_D);
+    await terminal.sees('✓');
+    terminal.input.write('still here\r');
+    await terminal.sees('heard still here');
+    terminal.input.write(CTRL_D);
+    expect(await over).toBe(0);
+    expect(session.interrupts).toBe(1);
+    expect(prompts).toEqual(['work', 'ask', 'still here']);
+    expect(answers).toEqual([{ behavior: 'deny', message: 'The person left without answering.' }]);
+  });
+
+  it('the arrow keys bring back prompts, not answers', async () => {
+    const { prompts, terminal, over } = startTyping((prompt, { ask, say }) => {
+      if (prompt === 'clean') void ask({}).then(() => say(success()));
+      return prompt === 'clean';
+    });
+    await terminal.sees('> ');
+    terminal.input.write('clean\r');
+    await terminal.sees('instead: ');
+    terminal.input.write('n\r');
+    await terminal.sees('✓');
+    await terminal.sees('> ');
+    terminal.input.write('\x1b[A');
+    await terminal.sees('clean');
+    terminal.input.write(' up\r');
+    await terminal.sees('heard clean up');
+    terminal.input.write('/exit\r');
+    await over;
+    expect(prompts).toEqual(['clean', 'clean up']);
   });
 });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,12 +30,16 @@ export interface CliOptions {
   /** Stdin is a pipe that stays open. */
   keepsInputOpen?: boolean;
   nodeArgs?: string[];
+  /** A descriptor to write the output to, instead of a pipe. */
+  stdout?: number;
 }
 
 export interface StartedCli {
   child: ChildProcess;
   /** Resolves when stdout holds the text. */
   prints: (text: string) => Promise<void>;
+  /** The same of stderr. */
+  complains: (text: string) => Promise<void>;
   done: Promise<CliOutcome>;
 }
 
@@ -47,38 +52,52 @@ export function createHome() {
 export function startCli(home: string, args: readonly string[], options: CliOptions = {}): StartedCli {
   const child = spawn(process.execPath, [...(options.nodeArgs ?? []), BIN, ...args], {
     cwd: options.cwd ?? home,
-    stdio: [options.input === undefined && !options.keepsInputOpen ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [
+      options.input === undefined && !options.keepsInputOpen ? 'ignore' : 'pipe',
+      options.stdout ?? 'pipe',
+      'pipe',
+    ],
     env: {
       PATH: process.env.PATH ?? '',
       HOME: home,
+      // What it leaves in the temporary folder goes with the home.
+      TMPDIR: home,
       HEDDLE_CONFIG_DIR: join(home, 'config'),
       CLAUDE_CODE_MAX_RETRIES: '0',
       ...options.env,
     },
   });
   if (options.input !== undefined) child.stdin?.end(options.input);
-  let stdout = '';
-  let stderr = '';
-  let waiting: { text: string; resolve: () => void }[] = [];
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk;
-    for (const { text, resolve } of waiting) if (stdout.includes(text)) resolve();
-    waiting = waiting.filter(({ text }) => !stdout.includes(text));
-  });
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
   return {
     child,
-    prints: (text) =>
-      new Promise((resolve) => {
-        if (stdout.includes(text)) resolve();
-        else waiting.push({ text, resolve });
-      }),
+    prints: stdout.holds,
+    complains: stderr.holds,
     done: new Promise((resolve, reject) => {
       child.on('error', reject);
-      child.on('close', (code) => resolve({ code, stdout, stderr }));
+      child.on('close', (code) => resolve({ code, stdout: stdout.text, stderr: stderr.text }));
     }),
+  };
+}
+
+function collect(stream: Readable | null) {
+  let all = '';
+  let waiting: { text: string; resolve: () => void }[] = [];
+  stream?.setEncoding('utf8').on('data', (chunk: string) => {
+    all += chunk;
+    for (const { text, resolve } of waiting) if (all.includes(text)) resolve();
+    waiting = waiting.filter(({ text }) => !all.includes(text));
+  });
+  return {
+    get text() {
+      return all;
+    },
+    holds: (text: string): Promise<void> =>
+      new Promise((resolve) => {
+        if (all.includes(text)) resolve();
+        else waiting.push({ text, resolve });
+      }),
   };
 }
 

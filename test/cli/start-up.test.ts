@@ -67,7 +67,10 @@ describe('readEnvironment', () => {
       debug: true,
       isSandbox: true,
     });
-    expect(readEnvironment({ DEBUG: '*', CLAUDE_CODE_MAX_RETRIES: 'many' }, '/h')).not.toHaveProperty('maxRetries');
+    const odd = readEnvironment({ DEBUG: '*', CLAUDE_CODE_MAX_RETRIES: 'many' }, '/h');
+    expect(odd).not.toHaveProperty('maxRetries');
+    expect(odd.doubts).toEqual(['CLAUDE_CODE_MAX_RETRIES is "many", which is no whole number, and was ignored']);
+    expect(readEnvironment({ CLAUDE_CODE_MAX_RETRIES: '' }, '/h').doubts).toEqual([]);
   });
 
   it.each([
@@ -112,6 +115,7 @@ describe('checkStart', () => {
     [['--settings', '{"sandbox":{"enabled":true}}'], /^Error: --settings has "sandbox", which is not supported yet/],
     [['--settings', '{"permissions":{"deny":["Bash"]}}'], /^Error: --settings has "permissions.deny"/],
     [['--settings', '{"hooks":{}}'], /^Error: --settings has "hooks"/],
+    [['--disallowedTools', 'bash'], /^Error: --disallowedTools: "bash" names no tool; did you mean "Bash"\?$/],
   ])('%j is refused', (argv, text) => {
     expect(problemOf(argv)).toMatch(text);
   });
@@ -146,6 +150,8 @@ describe('toSessionConfig', () => {
   it('takes what flags and variables mean', () => {
     expect(configOf(['--max-turns=0'])).not.toHaveProperty('maxTurns');
     expect(configOf(['--bare']).settingSources).toEqual([]);
+    expect(configOf(['--mcp-config', '{"mcpServers":{}}', '{}'])).not.toHaveProperty('mcpConfig');
+    expect(configOf(['--mcp-config', '{"mcpServers":{"a":{}}}']).mcpConfig).toHaveLength(1);
     expect(configOf(['--permission-prompt-tool=stdio', '--permission-prompts=none'])).not.toHaveProperty(
       'permissionPromptTool',
     );

@@ -178,6 +178,8 @@ describe('what an answer changes about permissions', () => {
     const update = rules('addRules', behavior, { toolName: 'Bash', ruleContent: 'rm:*' });
     const { asked } = await askedAfter([update], [bash('ls', 't1')]);
     expect(asked).toEqual(['t1']);
+    const path = rules('addRules', behavior, { toolName: 'Read', ruleContent: 'secrets/**' });
+    expect((await askedAfter([path], [bash('cat a.txt', 't1')])).asked).toEqual(['t1']);
   });
 
   it('a denial for the session wins over a rule that allows', async () => {

@@ -74,8 +74,8 @@ describe('order', () => {
     const { outbox, detach, shown } = watched();
     const batches: string[][] = [];
     outbox.attach({
-      deliver: (one) => batches.push(texts([one]) as string[]),
-      deliverAll: (all) => batches.push(texts(all) as string[]),
+      deliver: (one) => batches.push(texts([one])),
+      deliverAll: (all) => batches.push(texts(all)),
     });
     outbox.emitAll([message('a'), message('b')]);
     detach();

@@ -144,6 +144,22 @@ describe('line decoder', () => {
   });
 });
 
+describe('a byte order mark', () => {
+  const MARK = [0xef, 0xbb, 0xbf];
+
+  it('is no part of the first line, however it is cut', () => {
+    const whole = Buffer.from([...MARK, ...bytes('{"a":1}\n{"b":2}\n')]);
+    expect(decode([whole]).lines).toEqual(['{"a":1}', '{"b":2}']);
+    expect(decode(Array.from(whole, (byte) => Uint8Array.of(byte))).lines).toEqual(['{"a":1}', '{"b":2}']);
+  });
+
+  it('stays where it stands anywhere else', () => {
+    expect(decode([bytes('1\n\uFEFF2\n')]).lines).toEqual(['1', '\uFEFF2']);
+    expect(decode([bytes('\n\uFEFF2\n')]).lines).toEqual(['\uFEFF2']);
+    expect(decode([bytes('\uFEFF\uFEFF2\n')]).lines).toEqual(['\uFEFF2']);
+  });
+});
+
 describe('line encoder', () => {
   it('writes one line that no line reader splits', () => {
     const frame = { type: 'x', text: 'a\u2028b\u2029c\n\r', '\u2028': 1 };

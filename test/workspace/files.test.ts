@@ -104,7 +104,7 @@ describe('writeFile', () => {
     makeFifo(at('fifo'));
     await expect(workspace.writeFile(at('folder'), bytes('x'))).rejects.toMatchObject({ code: 'EISDIR' });
     await expect(workspace.writeFile(at('fifo'), bytes('x'))).rejects.toMatchObject({ code: 'EINVAL' });
-    await expect(workspace.writeFile(at('file', 'below'), bytes('x'))).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(workspace.writeFile(at('file', 'below'), bytes('x'))).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(workspace.writeFile(at('a'.repeat(256)), bytes('x'))).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
     expect((await readdir(folder)).toSorted()).toEqual(['fifo', 'file', 'folder']);
   });

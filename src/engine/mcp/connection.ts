@@ -49,7 +49,7 @@ export async function connectServer(exchange: Exchange, manifest: McpServerManif
     tools: Array.isArray(listed.tools) ? (listed.tools as McpTool[]) : [],
     async call(name, input, { toolUseId, signal }) {
       const _meta = { 'claudecode/toolUseId': toolUseId, progressToken: id };
-      return (await request('tools/call', { name, arguments: input, _meta }, signal)) as McpCallResult;
+      return await request('tools/call', { name, arguments: input, _meta }, signal);
     },
   };
 }

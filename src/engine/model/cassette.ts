@@ -1,9 +1,10 @@
 /** A cassette: model calls kept as JSON lines. The first line says what it is, every other one holds a call. */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ModelEvent } from '../../protocol/index.js';
 import { ERROR_CODES, type ErrorCode, HeddleError } from '../../protocol/plain.js';
 import type { CanonicalRequest } from './canonical.js';
+import { makeFolders } from '../workspace/folders.js';
 
 export const CASSETTE_FORMAT = 1;
 
@@ -63,7 +64,7 @@ export function createFileSink(file: string): CassetteSink {
         appendFileSync(file, `${line}\n`);
         return;
       }
-      mkdirSync(dirname(file), { recursive: true });
+      makeFolders(dirname(file));
       writeFileSync(file, `${header}\n${line}\n`);
       begun = true;
     } catch (error) {

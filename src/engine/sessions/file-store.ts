@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
-import { makeFolders } from './folders.js';
+import { makeFolders } from '../workspace/folders.js';
 
 const SUFFIX = '.jsonl';
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

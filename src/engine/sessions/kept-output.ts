@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolders } from './folders.js';
+import { makeFolders } from '../workspace/folders.js';
 
 export interface Keeper {
   /** Keeps a text; gives the path of its file. */

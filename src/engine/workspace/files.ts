@@ -1,9 +1,10 @@
 /** Files of the local disk: whole reads of ordinary files, and writes that replace all or nothing. */
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmod, chown, constants, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, constants, lstat, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileStat } from '../../protocol/index.js';
+import { makeFolders } from './folders.js';
 
 /** An error as the system would give it, with its code. */
 const systemError = (code: string, reason: string, path: string): NodeJS.ErrnoException =>
@@ -69,7 +70,7 @@ export async function writeWhole(path: string, data: Uint8Array): Promise<void> 
   const target = await resolveReal(path);
   const existing = await statOrNothing(target);
   if (existing !== undefined) checkOrdinary(existing, path, 'write');
-  else await mkdir(dirname(target), { recursive: true });
+  else makeFolders(dirname(target), 0o777);
   const draft = join(dirname(target), `.heddle-${randomUUID()}.tmp`);
   try {
     const file = await open(draft, 'wx', existing === undefined ? 0o666 : 0o600);

@@ -1,0 +1,43 @@
+/** What someone must be told who does not read the messages: a line on stderr, or nothing. */
+import type { Session } from '../engine/index.js';
+import type { Message, SessionConfig } from '../protocol/index.js';
+import { ERROR_CODES } from '../protocol/plain.js';
+import { toVisibleLine } from './visible.js';
+
+type SystemMessage = Extract<Message, { type: 'system' }>;
+type Retry = Extract<SystemMessage, { subtype: 'api_retry' }>;
+
+export function describeNotice(message: Message): string | undefined {
+  if (message.type !== 'system') return undefined;
+  if (message.subtype === 'api_retry') return describeRetry(message);
+  if (message.subtype === 'session_writes_lost') return describeLoss(message.error);
+  return undefined;
+}
+
+interface FreshStart {
+  session: Session;
+  stderr: { write(text: string): unknown };
+}
+
+/** Someone who wanted to go on must know that this is another conversation. */
+export function tellFreshStart(config: SessionConfig, { session, stderr }: FreshStart): void {
+  if (!config.continue || session.scope.recorder.log.entries.length > 0) return;
+  stderr.write('heddle: there is no earlier session of this folder; a new one was started\n');
+}
+
+const describeLoss = (error: string): string =>
+  `heddle: the session cannot be written, so it cannot be resumed: ${toVisibleLine(error)}\n`;
+
+function describeRetry({ error_code, error_message, error_status, error, retry_delay_ms, ...retry }: Retry): string {
+  const status = error_status === null ? '' : ` (${error_status})`;
+  const cause = firstSentence(error_code) ?? toVisibleLine(error_message ?? error);
+  const wait = retry_delay_ms < 10_000 ? (retry_delay_ms / 1000).toFixed(1) : Math.round(retry_delay_ms / 1000);
+  return `heddle: ${cause}${status}; trying again in ${wait} s (attempt ${retry.attempt} of ${retry.max_retries})\n`;
+}
+
+/** What an error code means, to go on after a colon. */
+function firstSentence(code: string | undefined): string | undefined {
+  if (code === undefined || !Object.hasOwn(ERROR_CODES, code)) return undefined;
+  const [sentence = ''] = ERROR_CODES[code as keyof typeof ERROR_CODES].split('.');
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
+}

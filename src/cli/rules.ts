@@ -1,0 +1,71 @@
+/** What the names and rules of --tools, --allowedTools and --disallowedTools would not do, found before anything starts. */
+import type { SessionConfig } from '../protocol/index.js';
+import { canonicalToolName, TOOL_SCHEMAS } from '../protocol/plain.js';
+import { toVisibleLine } from './visible.js';
+
+type Named = Partial<Pick<SessionConfig, 'tools' | 'allowedTools' | 'disallowedTools'>>;
+
+/** A denial that names nothing: it would not restrict what was meant. */
+export function findIdleDenial({ disallowedTools = [] }: Named): string | undefined {
+  const idle = disallowedTools.find((rule) => !deniesSomething(toolOf(rule)));
+  return idle === undefined ? undefined : `--disallowedTools: ${describeUnknown(idle)}`;
+}
+
+/** What to tell a person whose rules say less than they seem to. */
+export function describeDoubts({ tools, allowedTools = [], disallowedTools = [] }: Named): string[] {
+  return [
+    ...(Array.isArray(tools) ? tools : []).filter((name) => !isKnown(name)).map(describeUnknown),
+    ...allowedTools.flatMap((rule) => doubtAbout(rule) ?? []),
+    ...disallowedTools.filter(isTorn).map(describeTorn),
+  ];
+}
+
+function doubtAbout(rule: string): string | undefined {
+  const tool = toolOf(rule);
+  if (!isKnown(tool)) return describeUnknown(rule);
+  if (isTorn(rule)) return describeTorn(rule);
+  const inner = specifierOf(rule);
+  if (inner === undefined || inner === '*' || isUnderstood(canonicalToolName(tool), inner)) return undefined;
+  return `${quote(rule)} allows nothing yet: this version knows exact commands, as in "Bash(npm test)", and "Read(//folder/**)"`;
+}
+
+const isUnderstood = (tool: string, specifier: string): boolean =>
+  tool === 'Bash'
+    ? specifier !== '' && !specifier.includes('*')
+    : tool === 'Read' && /^\/\/[^*?[\]{}!\\]+\/\*\*$/.test(specifier);
+
+const toolOf = (rule: string): string => (rule.split('(')[0] ?? '').trim();
+
+function specifierOf(rule: string): string | undefined {
+  const open = rule.indexOf('(');
+  return open === -1
+    ? undefined
+    : rule
+        .slice(open + 1)
+        .trimEnd()
+        .slice(0, -1);
+}
+
+const isTorn = (rule: string): boolean => rule.includes('(') && !rule.trimEnd().endsWith(')');
+
+const isKnown = (name: string): boolean =>
+  name === '*' || name.startsWith('mcp__') || Object.hasOwn(TOOL_SCHEMAS, canonicalToolName(name));
+
+/** Denials may be patterns of names. */
+function deniesSomething(name: string): boolean {
+  if (isKnown(name)) return true;
+  if (!name.includes('*')) return false;
+  const literal = name.split('*').map((part) => part.replace(/\W/g, '\\$&'));
+  const pattern = new RegExp(`^${literal.join('.*')}$`);
+  return ['mcp__', ...Object.keys(TOOL_SCHEMAS)].some((known) => pattern.test(known));
+}
+
+function describeUnknown(rule: string): string {
+  const name = toolOf(rule);
+  const meant = Object.keys(TOOL_SCHEMAS).find((known) => known.toLowerCase() === name.toLowerCase());
+  return `${quote(name)} names no tool${meant === undefined ? '' : `; did you mean ${quote(meant)}?`}`;
+}
+
+const describeTorn = (rule: string): string => `${quote(rule)} is only half a rule: its bracket is not closed`;
+
+const quote = (text: string): string => `"${toVisibleLine(text)}"`;
