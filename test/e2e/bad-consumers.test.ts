@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/protocol/index.js';
-import type { Options } from '../../src/sdk/index.js';
 import { collect } from '../../src/testing/index.js';
 import { ensureBuilt } from '../cli/run-cli.js';
 import { bash } from './scenarios/answers.js';
@@ -19,26 +18,13 @@ import {
   type Stage,
   type StageOptions,
   until,
+  watched,
 } from './stage.js';
 
 beforeAll(ensureBuilt, 120_000);
 
 const NEVER = new Promise<never>(() => {});
 const HANGING = [{ text: 'x y', deltas: 2, waitFor: NEVER, pauseAfterDeltas: 1 }];
-
-/** Lets the test know the process of the engine, where there is one. */
-function watched(options: Options = {}) {
-  const pids: number[] = [];
-  const spawnClaudeCodeProcess: Options['spawnClaudeCodeProcess'] = ({ command, args, cwd, env }) => {
-    const child = spawn(command, args, { cwd, env, stdio: 'pipe' });
-    pids.push(child.pid ?? 0);
-    return child;
-  };
-  return {
-    options: { ...options, spawnClaudeCodeProcess },
-    gone: () => until(() => pids.every((pid) => !isAlive(pid))),
-  };
-}
 
 async function onStage(options: Omit<StageOptions, 'carrier'>, carrier: CarrierName, test: (stage: Stage) => unknown) {
   const stage = await createStage({ ...options, carrier });

@@ -9,7 +9,7 @@ import { ensureBuilt } from '../cli/run-cli.js';
 import { PATH_ENV, scratch } from '../engine/kit.js';
 import { createHastyClock } from './hasty-clock.js';
 import { describeThrown } from './record.js';
-import { isAlive, until } from './stage.js';
+import { isAlive, until, watched } from './stage.js';
 
 interface Program {
   options: Options;
@@ -193,7 +193,7 @@ describe('an executable that does not end', () => {
   });
 
   it('B4: never answers: a pre-warm gives up with a typed error', async () => {
-    const { options, gone } = program(STAY);
+    const { options, gone } = watched(program(STAY).options);
     await expect(startup({ options, initializeTimeoutMs: 50 })).rejects.toMatchObject({
       code: 'channel_closed',
       message: 'The engine did not answer within 50 ms.',

@@ -208,7 +208,7 @@ describe('a socket that drops for good', () => {
     );
     consuming.catch(() => {});
     await asked.promise;
-    await stage.close();
+    await stage.closeServer();
     await expect(consuming).rejects.toMatchObject({ code: 'channel_closed', message: 'The server was closed.' });
   });
 

@@ -1,4 +1,5 @@
 /** Where a scenario is played: a folder, a model API and one carrier between the SDK and the engine. */
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { createEngine, createFileStore } from '../../src/engine/index.js';
 import type { Message, SessionConfig, UserMessage } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import { type Options, type Query, query } from '../../src/sdk/index.js';
-import { createServer, type RunningServer } from '../../src/server/index.js';
+import { createServer } from '../../src/server/index.js';
 import { type FakeAnswer, type FakeApi, type ScriptStep, startFakeApi } from '../../src/testing/index.js';
 import { describeThrown } from './record.js';
 
@@ -34,6 +35,7 @@ export interface Stage {
   start(prompt: Prompt, options?: Options): Query;
   /** A whole query. What it throws is noted, not thrown. */
   run(prompt: Prompt, options?: Options, onMessage?: OnMessage): Promise<Message[]>;
+  closeServer(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -117,9 +119,14 @@ export async function createStage(options: StageOptions): Promise<Stage> {
       }
       return messages;
     },
+    async closeServer() {
+      await server?.close();
+    },
     async close() {
       for (const opened of started) opened.close();
-      await closeAll({ server, api, root });
+      await server?.close();
+      await api.close();
+      rmSync(root, { recursive: true, force: true });
     },
   };
   return stage;
@@ -130,12 +137,6 @@ function carrierOf(carrier: CarrierName, url = ''): NonNullable<Options['heddle'
   return { carrier: carrier === 'subprocess' ? 'subprocess' : { url, token: TOKEN } };
 }
 
-async function closeAll(parts: { server: RunningServer | undefined; api: FakeApi; root: string }): Promise<void> {
-  await parts.server?.close();
-  await parts.api.close();
-  rmSync(parts.root, { recursive: true, force: true });
-}
-
 export const say = (text: string, extra: Partial<UserMessage> = {}): UserMessage => ({
   type: 'user',
   message: { role: 'user', content: text },
@@ -143,6 +144,21 @@ export const say = (text: string, extra: Partial<UserMessage> = {}): UserMessage
   session_id: '',
   ...extra,
 });
+
+/** Options that let a test know the processes that the SDK starts. */
+export function watched(options: Options = {}) {
+  const pids: number[] = [];
+  const spawnClaudeCodeProcess: Options['spawnClaudeCodeProcess'] = ({ command, args, cwd, env }) => {
+    const child = spawn(command, args, { cwd, env, stdio: 'pipe' });
+    pids.push(child.pid ?? 0);
+    return child;
+  };
+  return {
+    options: { ...options, spawnClaudeCodeProcess },
+    /** Resolves when all of them have ended. */
+    gone: () => until(() => pids.every((pid) => !isAlive(pid))),
+  };
+}
 
 /** Resolves once the condition holds; looks whenever the event loop comes round. */
 export async function until(isMet: () => boolean): Promise<void> {
