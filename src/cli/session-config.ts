@@ -25,7 +25,7 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
   const helper = flags.settings === undefined ? undefined : readJsonOrFile(flags.settings, cwd).apiKeyHelper;
   if (typeof helper === 'string') config.apiKeyHelper = helper;
   // An SDK may pass a table of servers that is empty.
-  if (config.mcpConfig?.every((each) => hasNoServers(readJsonOrFile(each, cwd)))) delete config.mcpConfig;
+  if (config.mcpConfig?.every((each) => hasNoForeignServers(readJsonOrFile(each, cwd)))) delete config.mcpConfig;
   if (config.maxTurns === 0) delete config.maxTurns;
   if (cli.bare && config.settingSources === undefined) config.settingSources = [];
   if (config.permissionPrompts === 'none') delete config.permissionPromptTool;
@@ -34,5 +34,6 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
   return config;
 }
 
-const hasNoServers = ({ mcpServers }: Record<string, unknown>): boolean =>
-  mcpServers === undefined || Object.keys(mcpServers as object).length === 0;
+/** Servers of the SDK that started us are announced by `initialize` too, and are served from there. */
+const hasNoForeignServers = ({ mcpServers = {} }: Record<string, unknown>): boolean =>
+  Object.values(mcpServers as Record<string, { type?: unknown }>).every((server) => server?.type === 'sdk');

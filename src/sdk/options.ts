@@ -194,6 +194,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     ...(plugins.length > 0 && { pluginDirs: plugins.map(({ path }) => path) }),
     ...(outputFormat && { jsonSchema: outputFormat.schema }),
     ...(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING === 'true' && { enableFileCheckpointing: true }),
+    ...(/^\d+$/.test(env.CLAUDE_CODE_MAX_RETRIES ?? '') && { maxRetries: Number(env.CLAUDE_CODE_MAX_RETRIES) }),
   };
   for (const [name, isPlain] of Object.entries(OPTIONS)) {
     const value = options[name as keyof Options];

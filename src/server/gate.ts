@@ -45,9 +45,12 @@ export function decideUpgrade(request: GateRequest, rules: GateRules): Refusal |
 
 /** The token to ask for. Throws `invalid_config` when a server that others can reach has none. */
 export function requireToken(token: string | undefined, host: string, createToken: () => string): string {
-  if (token !== undefined && token.trim() !== '') return token;
+  if (token !== undefined && /^\S+$/.test(token)) return token;
   if (token === undefined && isLoopback(host)) return createToken();
-  const what = token === undefined ? `A server on ${host} needs a token.` : 'The token of a server must not be empty.';
+  const what =
+    token === undefined
+      ? `A server on ${host} needs a token.`
+      : 'The token of a server must not be empty or have spaces in it.';
   throw new HeddleError('invalid_config', what, {
     hint: 'Set token to a long random text, or listen on 127.0.0.1 without one: then one is made.',
   });

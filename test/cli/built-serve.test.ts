@@ -23,6 +23,12 @@ describe('stream-json on both sides', () => {
     expect(kinds(stdout)).toEqual(['control_response', 'init', 'assistant', 'success']);
   });
 
+  it('servers of the SDK may be named by a flag as well as by initialize', async () => {
+    const flag = ['--mcp-config', '{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}'];
+    const { code, stdout } = await runCli(home.folder, [...SERVE, ...flag], { input: user('hello') });
+    expect([code, kinds(stdout).at(-1)]).toEqual([0, 'success']);
+  });
+
   it('the flags of an SDK leave stderr clean, also those that do nothing yet', async () => {
     const flags = ['--setting-sources', '', '--permission-mode', 'default', '--permission-prompt-tool', 'stdio'];
     const later = ['--mcp-config', '{"mcpServers":{}}', '--include-hook-events', '--disallowedTools', 'LS'];

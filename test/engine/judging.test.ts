@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { applyPermissions } from '../../src/engine/choices.js';
 import type { PermissionUpdate, SessionConfig } from '../../src/protocol/index.js';
 import { resultText, scratch, start } from './kit.js';
 
@@ -186,6 +187,15 @@ describe('what an answer changes about permissions', () => {
     const updates = [rules('addRules', 'allow', { toolName: 'Bash' }), rules('addRules', 'deny', { toolName: 'Bash' })];
     const { asked, denied } = await askedAfter(updates, [bash('ls', 't1')]);
     expect({ asked, denied }).toEqual({ asked: [], denied: ['t1'] });
+  });
+
+  it('D3: a rule that is to be kept elsewhere holds here, and that it is not kept is said', async () => {
+    const run = await start([]);
+    const warned: string[] = [];
+    const rule = { ...rules('addRules', 'allow', { toolName: 'Bash' }), destination: 'userSettings' as const };
+    applyPermissions({ ...run.session.scope, logger: (_, text) => warned.push(text) }, [rule]);
+    expect(run.session.scope.state.allowed).toEqual(['Bash']);
+    expect(warned).toEqual([expect.stringContaining('userSettings')]);
   });
 
   it('setMode switches at once, and bypass stays closed to a session that was not opened for it', async () => {

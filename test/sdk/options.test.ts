@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/engine/index.js';
 import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { Message } from '../../src/protocol/index.js';
+import { HeddleError } from '../../src/protocol/plain.js';
 import { chooseCarrier, toCommand } from '../../src/sdk/carrier.js';
 import { type Options, query } from '../../src/sdk/index.js';
 import { toSessionConfig } from '../../src/sdk/options.js';
@@ -62,6 +63,13 @@ describe('options that act', () => {
     expect(messages).toContainEqual(expect.objectContaining({ type: 'user', isReplay: true }));
     expect(messages[0]).toMatchObject({ model: expect.stringContaining('opus') });
     await expect(run({ extraArgs: { 'no-such-flag': null } })).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+
+  it('CLAUDE_CODE_MAX_RETRIES counts here too', async () => {
+    const down = new HeddleError('model_server', 'down', { retryable: true, data: { status: 500 } });
+    const { messages, model } = await run({ env: { ...PATH_ENV, CLAUDE_CODE_MAX_RETRIES: '0' } }, [{ error: down }]);
+    expect(model.requests).toHaveLength(1);
+    expect(messages.at(-1)).toMatchObject({ error_code: 'model_server' });
   });
 
   it('stderr, debug and debugFile get diagnostics of an engine in this process', async () => {
