@@ -14,12 +14,15 @@ import type { SessionScope } from './scope.js';
 export const mayBypass = (config: SessionConfig): boolean =>
   config.allowDangerouslySkipPermissions === true || config.permissionMode === 'bypassPermissions';
 
+function refuseMode(config: SessionConfig, mode: PermissionMode): void {
+  if (mode !== 'bypassPermissions' || mayBypass(config)) return;
+  const text =
+    'Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions';
+  throw new HeddleError('invalid_config', text, { data: { error_code: 'bypass_not_launched' } });
+}
+
 export function setMode(scope: SessionScope, mode: PermissionMode): void {
-  if (mode === 'bypassPermissions' && !mayBypass(scope.config)) {
-    const text =
-      'Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions';
-    throw new HeddleError('invalid_config', text, { data: { error_code: 'bypass_not_launched' } });
-  }
+  refuseMode(scope.config, mode);
   scope.state.mode = mode;
   void scope.recorder.life({ kind: 'set', mode });
   const { clock, id } = scope;
@@ -66,9 +69,11 @@ export function refuseUnpriced(
   throw new HeddleError('budget_unpriced', `The price of ${unpriced} is not known, so a USD budget cannot be kept.`);
 }
 
-/** Takes over what an answer changes about permissions, for this session. */
-export function applyPermissions(scope: SessionScope, updates: readonly PermissionUpdate[]): void {
-  const { state, config, logger } = scope;
+/** Takes over what an answer changes about permissions, for this session: all of it, or nothing. */
+export async function applyPermissions(scope: SessionScope, updates: readonly PermissionUpdate[]): Promise<void> {
+  const { state, config, logger, workspace } = scope;
+  const realPath = (folder: string): Promise<string> => workspace.realPath(resolve(config.cwd, folder));
+  for (const update of updates) if (update.type === 'setMode') refuseMode(config, update.mode);
   for (const update of updates) {
     if (update.destination !== 'session') {
       logger('warn', `rules are not written to ${update.destination} in this version; they hold for this session`);
@@ -78,38 +83,31 @@ export function applyPermissions(scope: SessionScope, updates: readonly Permissi
         setMode(scope, update.mode);
         break;
       case 'addDirectories':
-        state.roots.push(...update.directories.map((folder) => resolve(config.cwd, folder)));
+        state.roots.push(...(await Promise.all(update.directories.map(realPath))));
         break;
       case 'removeDirectories': {
-        const gone = new Set(update.directories.map((folder) => resolve(config.cwd, folder)));
+        const gone = new Set(await Promise.all(update.directories.map(realPath)));
         state.roots = state.roots.filter((root, index) => index === 0 || !gone.has(root));
         break;
       }
       case 'addRules':
-        for (const rule of update.rules) listFor(scope, rule, update.behavior).push(toText(rule));
+        listFor(scope, update.behavior).push(...update.rules.map(toText));
         break;
       case 'replaceRules':
-        for (const list of listsOf(scope, update.behavior)) list.length = 0;
-        for (const rule of update.rules) listFor(scope, rule, update.behavior).push(toText(rule));
+        listFor(scope, update.behavior).splice(0, Infinity, ...update.rules.map(toText));
         break;
       case 'removeRules': {
         const gone = new Set(update.rules.map(toText));
-        for (const list of listsOf(scope, update.behavior))
-          list.splice(0, Infinity, ...list.filter((rule) => !gone.has(rule)));
+        const list = listFor(scope, update.behavior);
+        list.splice(0, Infinity, ...list.filter((rule) => !gone.has(rule)));
         break;
       }
     }
   }
 }
 
-const listsOf = ({ state }: SessionScope, behavior: PermissionBehavior): string[][] =>
-  behavior === 'allow' ? [state.allowed] : behavior === 'deny' ? [state.denied] : [state.asked, state.denied];
-
-/** A rule with brackets that denies or asks cannot be judged yet: among the denials it makes every call ask. */
-function listFor({ state }: SessionScope, rule: PermissionRuleValue, behavior: PermissionBehavior): string[] {
-  if (behavior === 'allow') return state.allowed;
-  return behavior === 'ask' && rule.ruleContent === undefined ? state.asked : state.denied;
-}
+const listFor = ({ state }: SessionScope, behavior: PermissionBehavior): string[] =>
+  ({ allow: state.allowed, deny: state.denied, ask: state.asked })[behavior];
 
 const toText = ({ toolName, ruleContent }: PermissionRuleValue): string =>
   ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`;

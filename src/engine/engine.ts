@@ -9,8 +9,7 @@ import type {
   Tool,
   Workspace,
 } from '../protocol/index.js';
-import { HeddleError } from '../protocol/plain.js';
-import { checkConfig } from './check-config.js';
+import { checkConfig, HeddleError } from '../protocol/plain.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
 import { mannersFor } from './manners.js';

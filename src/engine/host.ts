@@ -71,7 +71,6 @@ class Host {
   #config: SessionConfig;
   #peer: Peer<'engine'> | undefined;
   #session: Promise<Session> | undefined;
-  #openFailed = false;
   /** MCP servers that live with the client. */
   #servers = new Map<string, SdkServer>();
   /** Messages are handed over one after the other, behind the opening of the session. */
@@ -165,7 +164,7 @@ class Host {
     await this.#order;
     const session = await this.#session?.catch(() => undefined);
     await session?.close();
-    if (session && !this.#openFailed) this.exitCode = exitCodeOf(session.lastResult, session.scope.manners);
+    if (session) this.exitCode = exitCodeOf(session.lastResult, session.scope.manners);
   }
 
   async #submit(message: UserMessage): Promise<void> {
@@ -174,7 +173,6 @@ class Host {
       session.submit(message);
     } catch (thrown) {
       this.exitCode = 1;
-      this.#openFailed = true;
       this.#send(this.#toFailure(toHeddleError(thrown)));
     }
   }

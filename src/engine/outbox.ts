@@ -81,11 +81,12 @@ export class Outbox {
     void written.then(show, show);
   }
 
-  /** Resolves when no watcher is too far behind. */
-  async ready(): Promise<void> {
+  /** Resolves when no watcher is too far behind, or when it is no use waiting any longer. */
+  async ready(signal: AbortSignal): Promise<void> {
     for (const watcher of this.#watchers) {
       const backlog = watcher.backlog?.();
-      if (backlog && backlog.size > PAUSE_ABOVE_BYTES) await backlog.belowLimit(PAUSE_ABOVE_BYTES);
+      if (backlog && backlog.size > PAUSE_ABOVE_BYTES)
+        await unlessAborted(backlog.belowLimit(PAUSE_ABOVE_BYTES), signal);
     }
   }
 
@@ -103,4 +104,16 @@ export class Outbox {
       this.#show(message, durable);
     }
   }
+}
+
+function unlessAborted(waiting: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+    waiting.then(done, done);
+  });
 }

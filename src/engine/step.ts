@@ -31,7 +31,7 @@ export async function step(scope: SessionScope, tally: TurnTally, signal: AbortS
       return { kind: 'interrupted' };
     }
     abandon(scope, tally, call);
-    if (call.error.code === 'model_overloaded') overloads += 1;
+    overloads = call.error.code === 'model_overloaded' ? overloads + 1 : 0;
     const fallback = fallbackFor(scope, tally);
     const decision = decideRetry(call.error, {
       attempt,

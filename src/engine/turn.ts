@@ -27,7 +27,7 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
       case 'call-model': {
         const limit = turnLimit(scope, tally) ?? budgetLimit(scope);
         if (limit) return { kind: 'limit', limit };
-        await outbox.ready();
+        await outbox.ready(signal);
         if (signal.aborted) return { kind: 'interrupted', during: 'streaming' };
         const outcome = await step(scope, tally, signal);
         if (outcome.kind === 'limit') return { kind: 'limit', limit: outcome.limit };

@@ -24,6 +24,8 @@ export function refuseUnsupported(config: SessionConfig): void {
   for (const [key, what] of Object.entries(UNSUPPORTED)) {
     if (isAsked(config[key as keyof SessionConfig])) throw refusal(key, what);
   }
+  // A schema without a word still asks for a value.
+  if (config.jsonSchema !== undefined) throw refusal('jsonSchema', UNSUPPORTED.jsonSchema);
   const { permissionPromptTool } = config;
   if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
     throw refusal('permissionPromptTool', 'an MCP tool that answers permission questions');

@@ -52,6 +52,11 @@ export const TOOL_ALIASES: Readonly<Record<string, string>> = {
 export const canonicalToolName = (name: string): string =>
   Object.hasOwn(TOOL_ALIASES, name) ? (TOOL_ALIASES[name] ?? name) : name;
 
+const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Sessions are files: nothing but a UUID may name one. */
+export const isSessionId = (text: string): boolean => SESSION_ID.test(text);
+
 export const EFFORT_LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type EffortLevel = (typeof EFFORT_LEVELS)[number];
 

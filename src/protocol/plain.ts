@@ -1,4 +1,5 @@
 /** The part of the protocol that needs no schema library. Whoever runs before the first frame imports values from here. */
+export { checkConfig } from './check-config.js';
 export { systemClock } from './clock.js';
 export {
   AbortError,
@@ -13,6 +14,7 @@ export {
   EFFORT_LEVELS,
   EXIT_REASONS,
   HOOK_EVENTS,
+  isSessionId,
   PERMISSION_MODES,
   SETTING_SOURCES,
   TOOL_ALIASES,

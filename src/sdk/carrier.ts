@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { Channel, Clock, Logger, SessionConfig } from '../protocol/index.js';
 import { HeddleError, systemClock, toArgv } from '../protocol/plain.js';
 import { connectWebSocket, fromTransport, spawnEngineProcess } from '../wire/index.js';
-import { SDK_VERSION } from './ambient.js';
+import { printToStderr, SDK_VERSION } from './ambient.js';
+import { quietly } from './diagnostics.js';
 import { type Carrier, extraConfig, type HeddleOptions, type Options, toFlags } from './options.js';
 
 export interface Connected {
@@ -31,10 +32,21 @@ const IN_PROCESS_PARTS = [
 
 /** Where the engine of these options runs: in this process unless something says otherwise. */
 export function chooseCarrier(options: Options, env: Readonly<Record<string, string>>): Carrier {
-  if (options.heddle?.carrier !== undefined) return options.heddle.carrier;
+  const chosen = options.heddle?.carrier;
+  if (chosen !== undefined) return checkCarrier(chosen);
   const { pathToClaudeCodeExecutable, spawnClaudeCodeProcess, executable } = options;
   const asked = pathToClaudeCodeExecutable ?? spawnClaudeCodeProcess ?? executable ?? env.CLAUDE_CODE_EXECUTABLE;
   return asked ? 'subprocess' : 'in-process';
+}
+
+function checkCarrier(carrier: Carrier): Carrier {
+  const isNamed = carrier === 'in-process' || carrier === 'subprocess';
+  if (isNamed || (typeof carrier === 'object' && carrier !== null && ('url' in carrier || 'transport' in carrier))) {
+    return carrier;
+  }
+  throw new HeddleError('invalid_config', `There is no carrier ${JSON.stringify(carrier)}.`, {
+    hint: "Choose 'in-process', 'subprocess', { url, token } or { transport }.",
+  });
 }
 
 /** Opens a Channel to an engine. Throws a HeddleError that says what is missing. */
@@ -47,6 +59,11 @@ export async function openChannel(parts: CarrierParts): Promise<Connected> {
     return openInProcess({ ...config, ...extraConfig(options.extraArgs) }, { ...options.heddle, logger });
   }
   refuseParts(options.heddle ?? {});
+  if (carrier !== 'subprocess' && config.sandbox !== undefined) {
+    throw new HeddleError('not_supported', 'A sandbox cannot be asked of an engine elsewhere.', {
+      hint: 'Configure the sandbox where the engine runs, or leave sandbox out.',
+    });
+  }
   if (carrier === 'subprocess') return { channel: spawnEngine(parts, clock), clock };
   if ('transport' in carrier) return { channel: fromTransport(carrier.transport), clock };
   const { url, token } = carrier;
@@ -62,7 +79,8 @@ function refuseParts(heddle: HeddleOptions): void {
 }
 
 function spawnEngine({ options, config, logger, signal }: CarrierParts, clock: Clock): Channel {
-  const { stderr, spawnClaudeCodeProcess } = options;
+  const { spawnClaudeCodeProcess } = options;
+  const stderr = options.stderr ?? (config.env.DEBUG_CLAUDE_AGENT_SDK ? printToStderr : undefined);
   if (spawnClaudeCodeProcess === undefined) refuseMissing(executableOf(options, config), config.cwd);
   return spawnEngineProcess({
     ...toCommand(options, config),
@@ -71,7 +89,7 @@ function spawnEngine({ options, config, logger, signal }: CarrierParts, clock: C
     signal,
     clock,
     logger,
-    ...(stderr && { stderr }),
+    ...(stderr && { stderr: (data: string) => quietly(() => stderr(data)) }),
     ...(spawnClaudeCodeProcess && { spawn: spawnClaudeCodeProcess }),
   });
 }
@@ -100,8 +118,9 @@ export function toCommand(options: Options, config: SessionConfig): { command: s
 
 /** What `initialize` carries needs no flag. */
 function withoutInitialize(config: SessionConfig): Partial<SessionConfig> {
-  const { systemPrompt: _, appendSystemPrompt: _append, agents: _agents, hooks: _hooks, ...rest } = config;
-  return rest;
+  const { systemPrompt: _, appendSystemPrompt: _append, agents: _agents, hooks: _hooks, sandbox, ...rest } = config;
+  // A sandbox has no flag of its own; it travels among the settings.
+  return sandbox === undefined ? rest : { ...rest, settings: JSON.stringify({ sandbox }) };
 }
 
 const toEngineEnv = ({ env, enableFileCheckpointing }: SessionConfig): Record<string, string> => ({

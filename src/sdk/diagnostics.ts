@@ -17,7 +17,16 @@ export function createLogger(options: Options, config: SessionConfig): Logger {
   const isVerbose = isDebugging || options.debug === true;
   return (level, text, data) => {
     const line = `heddle: ${level}: ${text}${data === undefined ? '' : ` ${JSON.stringify(data)}`}\n`;
-    if (debugFile !== undefined) appendFileSync(debugFile, line);
-    if (level !== 'debug' || isVerbose) for (const sink of sinks) sink(line);
+    if (debugFile !== undefined) quietly(() => appendFileSync(debugFile, line));
+    if (level !== 'debug' || isVerbose) for (const sink of sinks) quietly(() => sink(line));
   };
+}
+
+/** Diagnostics that cannot be told are lost; the run they tell about goes on. */
+export function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // There is nowhere left to say so.
+  }
 }

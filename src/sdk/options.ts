@@ -19,7 +19,7 @@ import type {
   Tool,
   Workspace,
 } from '../protocol/index.js';
-import { HeddleError, parseArgv } from '../protocol/plain.js';
+import { checkConfig, HeddleError, parseArgv } from '../protocol/plain.js';
 import type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 import { type Ambient, configDirOf, definedOf } from './ambient.js';
 import type { Hooks } from './hook-bridge.js';
@@ -200,6 +200,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     const value = options[name as keyof Options];
     if (isPlain && value !== undefined) Object.assign(config, { [name]: value });
   }
+  checkConfig(config);
   return config;
 }
 
@@ -231,6 +232,9 @@ function checkOptions(options: Options): void {
   }
   if (options.canUseTool && options.permissionPromptToolName) {
     throw invalid('canUseTool and permissionPromptToolName exclude each other.', 'Choose one.');
+  }
+  if (options.permissionMode === 'bypassPermissions' && options.allowDangerouslySkipPermissions !== true) {
+    throw invalid('bypassPermissions needs allowDangerouslySkipPermissions.', 'Set it to true if you mean it.');
   }
   if (options.continue && options.resume) throw invalid('continue and resume exclude each other.', 'Choose one.');
   if (options.promptSuggestions) {

@@ -311,6 +311,6 @@ function startFailure(result: ResultMessage): HeddleError | undefined {
   if (result.subtype === 'success' || !result.is_error || result.num_turns > 0) return undefined;
   const code = result.error_code;
   if (code === undefined || !Object.hasOwn(ERROR_CODES, code)) return undefined;
-  const [message = 'The session could not be opened.', hint] = result.errors;
+  const [message = 'The session could not be opened.', hint] = result.errors ?? [];
   return new HeddleError(code as ErrorCode, message, hint === undefined ? {} : { hint });
 }

@@ -159,7 +159,7 @@ describe('an executable that fails', () => {
 
   it('refuses the command line: its own words are in the error', async () => {
     ensureBuilt();
-    const options: Options = { cwd: scratch(), env: PATH_ENV, effort: 'enormous' as never };
+    const options: Options = { cwd: scratch(), env: PATH_ENV, extraArgs: { effort: 'enormous' } };
     const error = await failureOf({ ...options, heddle: { carrier: 'subprocess' } });
     expect(describeThrown(error)).toMatch(
       /^process_failed: .* exited with code 1\. stderr: error: .*--effort.*enormous/,

@@ -82,12 +82,13 @@ function judge(call: PermissionCall, policy: PermissionPolicy): Decision {
   const denied = denying.find((rule) => rule.specifier === undefined && deniesTool(rule, call.tool));
   if (denied) return { verdict: 'deny', reason: `Permission to use ${call.tool} has been denied.`, ...by(denied) };
   if (INTERACTIONS.has(call.tool)) return ask(`${call.tool} needs an answer from a person`);
-  const unjudged = denying.find((rule) => rule.specifier !== undefined && mayConcern(rule, call));
+  const asking = (policy.askedTools ?? []).map(parseRule);
+  const unjudged = [...denying, ...asking].find((rule) => rule.specifier !== undefined && mayConcern(rule, call));
   if (unjudged) {
     const reason = `The rule ${unjudged.text} cannot be judged yet, so every call it may be about needs approval`;
     return { verdict: 'ask', reason, ...by(unjudged) };
   }
-  const asked = (policy.askedTools ?? []).map(parseRule).find((rule) => deniesTool(rule, call.tool));
+  const asked = asking.find((rule) => deniesTool(rule, call.tool));
   if (asked) return { verdict: 'ask', reason: `The rule ${asked.text} asks about every call`, ...by(asked) };
   const guarded = protectedWrite(call);
   if (policy.mode === 'bypassPermissions' && guarded === undefined) {

@@ -25,9 +25,9 @@ export async function resolvePermission(
   let decision: Decision;
   let judgedOn: string;
   try {
-    judgedOn = await groundsOf(scope, judged);
     const { answer } = judged.call;
-    if (answer) return fromLog(answer, judged.input, judgedOn);
+    if (answer) return await fromLog(scope, judged, answer);
+    judgedOn = await groundsOf(scope, judged);
     decision = await decide(scope, judged);
   } catch (thrown) {
     return deny(`The call could not be judged: ${messageOf(thrown)}`);
@@ -102,16 +102,14 @@ function sayAloud(scope: SessionScope, content: string): void {
   recorder.emit({ type: 'system', subtype: 'informational', level: 'error', content, uuid, session_id: id });
 }
 
-/** Takes the answer of a host. Its changed input is judged again, because a denial must hold for it too. */
+/** Takes the answer of a host. What it allows is judged again: a denial holds for a changed input, and one that came meanwhile. */
 async function accept(scope: SessionScope, judged: JudgedCall, result: PermissionResult): Promise<Permission> {
   const { block } = judged.call;
   if (result.behavior === 'deny') return answered(scope, block, deny(result.message, result.interrupt));
   const input = result.updatedInput === undefined ? judged.input : await judged.tool.parse(result.updatedInput);
-  if (result.updatedInput !== undefined) {
-    const again = await decide(scope, { ...judged, input });
-    if (again.verdict === 'deny') return answered(scope, block, deny(again.reason));
-  }
-  applyPermissions(scope, result.updatedPermissions ?? []);
+  const again = await decide(scope, { ...judged, input });
+  if (again.verdict === 'deny') return answered(scope, block, deny(again.reason));
+  await applyPermissions(scope, result.updatedPermissions ?? []);
   const judgedOn = await groundsOf(scope, { ...judged, input });
   return answered(scope, block, { kind: 'allow', input, judgedOn });
 }
@@ -126,14 +124,14 @@ async function answered(scope: SessionScope, block: ToolUseBlock, permission: Pe
   return permission;
 }
 
-function fromLog(
+async function fromLog(
+  scope: SessionScope,
+  judged: JudgedCall,
   answer: NonNullable<OpenCall['answer']>,
-  input: Record<string, unknown>,
-  judgedOn: string,
-): Permission {
-  return answer.behavior === 'allow'
-    ? { kind: 'allow', input: answer.updatedInput ?? input, judgedOn }
-    : deny(answer.message ?? 'The call was denied.');
+): Promise<Permission> {
+  if (answer.behavior === 'deny') return deny(answer.message ?? 'The call was denied.');
+  const input = answer.updatedInput ?? judged.input;
+  return { kind: 'allow', input, judgedOn: await groundsOf(scope, { ...judged, input }) };
 }
 
 /** A denial that nobody was asked about is shown, so that it is not known to the model alone. */

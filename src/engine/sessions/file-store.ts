@@ -2,16 +2,13 @@ import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } fr
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SessionKey, SessionStore } from '../../protocol/index.js';
-import { HeddleError } from '../../protocol/plain.js';
+import { HeddleError, isSessionId } from '../../protocol/plain.js';
 import { makeFolders } from '../workspace/folders.js';
 
 const SUFFIX = '.jsonl';
-const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The folder name under which sessions of a working directory are kept. */
 export const projectSlug = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
-
-export const isSessionId = (text: string): boolean => SESSION_ID.test(text);
 
 /**
  * One append-only JSONL file per session at `<configDir>/projects/<slug>/<session id>.jsonl`. Writes are synchronous: an

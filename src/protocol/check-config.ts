@@ -1,6 +1,6 @@
-import type { SessionConfig } from '../protocol/index.js';
-import { EFFORT_LEVELS, HeddleError, PERMISSION_MODES } from '../protocol/plain.js';
-import { isSessionId } from './sessions/file-store.js';
+import type { SessionConfig } from './config.js';
+import { HeddleError } from './error.js';
+import { EFFORT_LEVELS, isSessionId, PERMISSION_MODES } from './names.js';
 
 type Check = readonly [isRight: (value: unknown) => boolean, expected: string];
 
@@ -31,6 +31,7 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   configDir: TEXT,
   continue: FLAG,
   cwd: TEXT,
+  debugFile: TEXT,
   disallowedTools: TEXTS,
   effort: oneOf(EFFORT_LEVELS),
   env: [(value) => isTable(value) && Object.values(value as object).every(isText), 'a table of strings'],
