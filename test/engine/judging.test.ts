@@ -193,7 +193,7 @@ describe('what an answer changes about permissions', () => {
     const run = await start([]);
     const warned: string[] = [];
     const rule = { ...rules('addRules', 'allow', { toolName: 'Bash' }), destination: 'userSettings' as const };
-    applyPermissions({ ...run.session.scope, logger: (_, text) => warned.push(text) }, [rule]);
+    await applyPermissions({ ...run.session.scope, logger: (_, text) => warned.push(text) }, [rule]);
     expect(run.session.scope.state.allowed).toEqual(['Bash']);
     expect(warned).toEqual([expect.stringContaining('userSettings')]);
   });
