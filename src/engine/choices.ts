@@ -38,6 +38,7 @@ export function setMode(scope: SessionScope, mode: PermissionMode): void {
 
 /** From the next turn on. Gives the name of the model it stands for. */
 export async function setModel(scope: SessionScope, name = 'default'): Promise<string> {
+  if (typeof name !== 'string') throw new HeddleError('invalid_config', 'A model is named by a string.');
   const model = scope.catalog.resolveModel(name);
   refuseUnpriced(scope.config, [model.model], scope.catalog.hasPrice);
   const { keySource } = await scope.providerFor(model.model);

@@ -140,6 +140,19 @@ describe('SDK MCP servers', () => {
     expect(resultText(messages, 't1')).toContain('from afar');
   });
 
+  it.each<[string, object]>([
+    ['no name', { name: '' }],
+    ['no list of tools', { name: 's', tools: 5 }],
+    ['a tool without a name', { name: 's', tools: [tool('', 'd', {}, async () => ({ content: [] }))] }],
+    ['a tool without a handler', { name: 's', tools: [{ name: 'a', description: 'd', inputSchema: {} }] }],
+    [
+      'two tools of one name',
+      { name: 's', tools: [1, 2].map(() => tool('a', 'd', {}, async () => ({ content: [] }))) },
+    ],
+  ])('H1: a server with %s is refused when it is made', (_, options) => {
+    expect(() => createSdkMcpServer(options as never)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+  });
+
   it('a server that cannot be reached does not stop the session', async () => {
     const broken = { connect: () => Promise.reject(new Error('no such thing')) };
     const { messages } = await run(['still fine'], { mcpServers: { b: { type: 'sdk', name: 'b', instance: broken } } });
