@@ -14,7 +14,7 @@ export const ABOUT = [
   '- list the files in src',
   '- how many TypeScript files are there?',
   '- find package.json',
-  '- search for "TODO" in src',
+  '- search for "open" in src',
   '- read package.json, or: summarize README.md',
   '- run `git status`',
   '- write a file hello.txt saying Hello!',
