@@ -87,7 +87,7 @@ export function createEngine(parts: EngineParts): Engine {
       workspace,
       recorder,
       questions: new Questions(),
-      mcp: new McpServers(),
+      mcp: new McpServers(clock),
       ledger: createReadLedger({
         known: lastNotes(entries),
         onNote: (path, hash) => void recorder.life({ kind: 'noted', path, hash }),

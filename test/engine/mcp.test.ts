@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../src/engine/mcp/connection.js';
 import { McpServers, type SdkServer } from '../../src/engine/mcp/servers.js';
+import { systemClock } from '../../src/protocol/plain.js';
 import type { JsonRpcMessage, McpServerManifest, ToolContext } from '../../src/protocol/index.js';
 import { resultText, start } from './kit.js';
 
@@ -31,7 +32,7 @@ function server(answers: Answers = {}, manifest?: McpServerManifest) {
 }
 
 async function connected(answers: Answers = {}, manifest?: McpServerManifest) {
-  const servers = new McpServers();
+  const servers = new McpServers(systemClock);
   const one = server(answers, manifest);
   const outcome = await servers.set(new Map([['s', one.known]]));
   return { ...one, servers, outcome };
@@ -128,7 +129,7 @@ describe('changing the servers', () => {
 
 describe('a tool of a server', () => {
   it('has a name the model API takes, and the schema of its server', async () => {
-    const servers = new McpServers();
+    const servers = new McpServers(systemClock);
     const inputSchema = { type: 'object', properties: { a: { type: 'string' } } };
     const one = server({ tools: [{ name: 'get.item/v2', description: 'Gets', inputSchema }] });
     await servers.set(new Map([['my server', one.known]]));

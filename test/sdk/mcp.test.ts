@@ -5,7 +5,8 @@ import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { Message } from '../../src/protocol/index.js';
 import { createSdkMcpServer, type Options, query, tool } from '../../src/sdk/index.js';
 import type { McpTransport } from '../../src/sdk/tool-definition.js';
-import { outline, PATH_ENV, resultText, scratch, user } from '../engine/kit.js';
+import { collect } from '../../src/testing/index.js';
+import { outline, PATH_ENV, resultText, scratch, stillClock, user } from '../engine/kit.js';
 
 const calc = () =>
   createSdkMcpServer({
@@ -151,6 +152,23 @@ describe('SDK MCP servers', () => {
     ],
   ])('H1: a server with %s is refused when it is made', (_, options) => {
     expect(() => createSdkMcpServer(options as never)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+  });
+
+  it('B4: a server that never answers is given up after a while, and the session goes on', async () => {
+    const clock = stillClock();
+    const silent = { connect: async () => {} };
+    const model = createScriptedModel(['fine']);
+    const heddle = { provider: model, store: createMemoryStore(), clock };
+    const options: Options = {
+      cwd: scratch(),
+      env: PATH_ENV,
+      mcpServers: { s: { type: 'sdk', name: 's', instance: silent } },
+      heddle,
+    };
+    const running = collect(query({ prompt: 'go', options }));
+    await clock.armed();
+    clock.advance(30_000);
+    expect((await running)[0]).toMatchObject({ mcp_servers: [{ name: 's', status: 'failed' }] });
   });
 
   it('a server that cannot be reached does not stop the session', async () => {

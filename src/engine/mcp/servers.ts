@@ -1,4 +1,4 @@
-import type { McpServerManifest, McpServerStatus, McpSetServersResult, Tool } from '../../protocol/index.js';
+import type { Clock, McpServerManifest, McpServerStatus, McpSetServersResult, Tool } from '../../protocol/index.js';
 import { HeddleError, toHeddleError } from '../../protocol/plain.js';
 import { connectServer, type Exchange, type McpConnection } from './connection.js';
 import { toTool } from './tool.js';
@@ -18,7 +18,12 @@ interface Known {
 
 /** The MCP servers of a session. One that cannot be reached never stops it. */
 export class McpServers {
+  readonly #clock: Clock;
   readonly #known = new Map<string, Known>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get status(): McpServerStatus[] {
     return [...this.#known].map(([name, { connection, enabled, error }]) => ({
@@ -49,7 +54,7 @@ export class McpServers {
       added.map(async (name) => {
         const known: Known = { server: servers.get(name) as SdkServer, enabled: true };
         this.#known.set(name, known);
-        await connect(known);
+        await connect(known, this.#clock);
         if (known.error !== undefined) errors[name] = known.error;
       }),
     );
@@ -58,7 +63,7 @@ export class McpServers {
 
   async reconnect(name: string): Promise<void> {
     const known = this.#find(name);
-    await connect(known);
+    await connect(known, this.#clock);
     if (known.error !== undefined) throw new HeddleError('request_failed', known.error);
   }
 
@@ -73,12 +78,23 @@ export class McpServers {
   }
 }
 
-async function connect(known: Known): Promise<void> {
+/** Longer than this nobody waits for a server to say what it has. */
+const CONNECT_MS = 30_000;
+
+async function connect(known: Known, clock: Clock): Promise<void> {
   delete known.connection;
   delete known.error;
+  const late = Promise.withResolvers<never>();
+  const cancel = clock.after(CONNECT_MS, () => {
+    late.reject(
+      new HeddleError('request_failed', `The MCP server did not answer within ${CONNECT_MS / 1000} s of connecting.`),
+    );
+  });
   try {
-    known.connection = await connectServer(known.server.exchange, known.server.manifest);
+    known.connection = await Promise.race([connectServer(known.server.exchange, known.server.manifest), late.promise]);
   } catch (thrown) {
     known.error = toHeddleError(thrown).message;
+  } finally {
+    cancel();
   }
 }
