@@ -121,6 +121,47 @@ describe('options that cannot act say why', () => {
   });
 });
 
+describe('other carriers loosen nothing', () => {
+  it('a sandbox travels among the settings to a child process, and is refused where it cannot be asked for', async () => {
+    const options: Options = { sandbox: { enabled: true }, heddle: { carrier: 'subprocess' } };
+    const { args } = toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {} }));
+    expect(args).toContain('--settings={"sandbox":{"enabled":true}}');
+    const remote: Options = { sandbox: { enabled: true }, heddle: { carrier: { url: 'ws://127.0.0.1:1' } } };
+    await expect(query({ prompt: 'x', options: remote }).next()).rejects.toMatchObject({ code: 'not_supported' });
+  });
+
+  it.each<[string, Options]>([
+    ['tools', { tools: 5 as never }],
+    ['disallowedTools', { disallowedTools: { 0: 'Bash' } as never }],
+    ['model', { model: 5 as never }],
+    ['debugFile', { debugFile: 5 as never }],
+  ])('H1: %s of the wrong kind is refused before a process is started', (path, options) => {
+    const start = () => query({ prompt: 'x', options: { ...options, heddle: { carrier: 'subprocess' } } });
+    expect(start).toThrow(expect.objectContaining({ code: 'invalid_config', data: { path } }));
+  });
+
+  it('bypassing needs its second word, and a carrier must be one', async () => {
+    const bypass = () => query({ prompt: 'x', options: { permissionMode: 'bypassPermissions' } });
+    expect(bypass).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+    expect(() => chooseCarrier({ heddle: { carrier: 'zz' as never } }, {})).toThrow(
+      expect.objectContaining({ code: 'invalid_config' }),
+    );
+  });
+
+  it('diagnostics that cannot be told do not break the run', async () => {
+    const down = new HeddleError('model_server', 'down', { retryable: false, data: { status: 500 } });
+    const stderr = () => {
+      throw new Error('mine');
+    };
+    const store = createMemoryStore();
+    store.append = () => {
+      throw new Error('disk full');
+    };
+    const { messages } = await run({ stderr, debug: true, debugFile: '/nope/x', heddle: { store } }, [{ error: down }]);
+    expect(messages.at(-1)).toMatchObject({ error_code: 'model_server' });
+  });
+});
+
 describe('where the engine runs', () => {
   const ambient = { cwd: '/somewhere', env: {} };
 
