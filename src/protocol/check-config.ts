@@ -36,6 +36,7 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   effort: oneOf(EFFORT_LEVELS),
   env: [(value) => isTable(value) && Object.values(value as object).every(isText), 'a table of strings'],
   fallbackModel: TEXT,
+  includeHookEvents: FLAG,
   includePartialMessages: FLAG,
   maxBudgetUsd: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
   maxRetries: COUNT,
@@ -43,7 +44,9 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   maxTurns: COUNT,
   model: TEXT,
   permissionMode: oneOf(PERMISSION_MODES),
+  permissionPromptTool: TEXT,
   persistSession: FLAG,
+  replayUserMessages: FLAG,
   resume: TEXT,
   sessionId: SESSION,
   systemPrompt: [
@@ -54,11 +57,14 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   tools: [(value) => isTexts(value) || PRESET(value), 'a list of strings or a preset'],
 };
 
+/** Whether a setting may have this value. */
+export const isUsable = (key: keyof SessionConfig, value: unknown): boolean => CHECKS[key]?.[0](value) ?? true;
+
 /** Throws `invalid_config` for the first value that cannot be used. */
 export function checkConfig(config: SessionConfig): void {
   for (const [key, check] of Object.entries(CHECKS)) {
     const value = config[key as keyof SessionConfig];
-    if (value === undefined || check[0](value)) continue;
+    if (value === undefined || isUsable(key as keyof SessionConfig, value)) continue;
     const shown = typeof value === 'number' ? `${value}` : (JSON.stringify(value) ?? typeof value);
     throw new HeddleError('invalid_config', `${key} must be ${check[1]}, not ${shown.slice(0, 80)}.`, {
       hint: `Correct ${key}, or leave it out.`,

@@ -1,5 +1,5 @@
 /** The part of the protocol that needs no schema library. Whoever runs before the first frame imports values from here. */
-export { checkConfig } from './check-config.js';
+export { checkConfig, isUsable } from './check-config.js';
 export { systemClock } from './clock.js';
 export {
   AbortError,

@@ -9,7 +9,7 @@ type Connection = (message: JsonRpcMessage, signal: AbortSignal) => Promise<Json
 export class McpBridge {
   readonly #instances: Map<string, McpServerInstance>;
   readonly #connections = new Map<string, Promise<Connection>>();
-  readonly #open = new Set<McpTransport>();
+  readonly #open = new Map<string, McpTransport>();
 
   constructor(instances: Readonly<Record<string, McpServerInstance>>) {
     this.#instances = new Map(Object.entries(instances));
@@ -25,6 +25,7 @@ export class McpBridge {
       if (instances[name] === instance) continue;
       this.#instances.delete(name);
       this.#connections.delete(name);
+      this.#letGo(name);
     }
     for (const [name, instance] of Object.entries(instances)) this.#instances.set(name, instance);
   }
@@ -41,25 +42,27 @@ export class McpBridge {
   }
 
   close(): void {
-    for (const transport of this.#open) {
-      transport.onclose?.();
-      transport.close().catch(() => {});
-    }
-    this.#open.clear();
+    for (const name of this.#open.keys()) this.#letGo(name);
+  }
+
+  /** Tells a server of the public packages that its connection is over: it refuses a second one otherwise. */
+  #letGo(name: string): void {
+    this.#open.get(name)?.onclose?.();
+    this.#open.delete(name);
   }
 
   #connect(name: string, instance: McpServerInstance): Promise<Connection> {
     const connection =
       instance instanceof SdkMcpServer
         ? Promise.resolve<Connection>((message, signal) => instance.handle(message, { signal }))
-        : this.#connectForeign(instance);
+        : this.#connectForeign(name, instance);
     this.#connections.set(name, connection);
     connection.catch(() => this.#connections.delete(name));
     return connection;
   }
 
   /** Servers of the public packages send answers when they like; they are matched to requests by id. */
-  async #connectForeign(instance: McpServerInstance): Promise<Connection> {
+  async #connectForeign(name: string, instance: McpServerInstance): Promise<Connection> {
     const waiting = new Map<unknown, (answer: JsonRpcMessage) => void>();
     const transport: McpTransport = {
       start: async () => {},
@@ -70,7 +73,7 @@ export class McpBridge {
       close: async () => {},
     };
     await instance.connect(transport);
-    this.#open.add(transport);
+    this.#open.set(name, transport);
     return (message, signal) => {
       if (message.id === undefined || message.id === null) {
         transport.onmessage?.(message as never);
@@ -78,9 +81,11 @@ export class McpBridge {
       }
       return new Promise((resolve, reject) => {
         waiting.set(message.id, resolve);
-        signal.addEventListener('abort', () => reject(new HeddleError('aborted', 'The call was cancelled.')), {
-          once: true,
-        });
+        const cancel = (): void => {
+          waiting.delete(message.id);
+          reject(new HeddleError('aborted', 'The call was cancelled.'));
+        };
+        signal.addEventListener('abort', cancel, { once: true });
         transport.onmessage?.(message as never);
       });
     };

@@ -110,7 +110,7 @@ describe('MCP servers beside the caller', () => {
   const ask = (bridge: McpBridge, name: string, message: Partial<JsonRpcMessage> = {}, at = signal()) =>
     bridge.answer({ server_name: name, message: { jsonrpc: '2.0', id: 1, method: 'ping', ...message } }, at);
 
-  it('are connected once, and again only when another takes the name', async () => {
+  it('are connected once, and again only when another takes the name; who is replaced is told', async () => {
     const [one, two] = [foreign(), foreign()];
     const bridge = new McpBridge({ s: one.instance });
     await ask(bridge, 's');
@@ -119,7 +119,7 @@ describe('MCP servers beside the caller', () => {
     expect(one.log).toEqual(['connect', 'ping', 'ping']);
     bridge.replace({ s: two.instance });
     await ask(bridge, 's');
-    expect(one.log).toHaveLength(3);
+    expect(one.log).toEqual(['connect', 'ping', 'ping', 'closed']);
     expect(two.log).toEqual(['connect', 'ping']);
     expect(bridge.names).toEqual(['s']);
     await expect(ask(bridge, 't')).rejects.toThrow('SDK MCP server not found: t');

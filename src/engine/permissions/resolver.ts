@@ -1,4 +1,4 @@
-import type { PermissionResult, Tool, ToolUseBlock } from '../../protocol/index.js';
+import type { PermissionResult, Tool, ToolAccess, ToolUseBlock } from '../../protocol/index.js';
 import { applyPermissions } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
@@ -22,16 +22,15 @@ export async function resolvePermission(
   judged: JudgedCall,
   signal: AbortSignal,
 ): Promise<Permission> {
-  let decision: Decision;
-  let judgedOn: string;
+  let judgement: Judgement;
   try {
     const { answer } = judged.call;
     if (answer) return await fromLog(scope, judged, answer);
-    judgedOn = await groundsOf(scope, judged);
-    decision = await decide(scope, judged);
+    judgement = await judge(scope, judged);
   } catch (thrown) {
     return deny(`The call could not be judged: ${messageOf(thrown)}`);
   }
+  const { decision, judgedOn } = judgement;
   if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn };
   if (decision.verdict === 'deny') return denyAloud(scope, judged, decision);
   if (!scope.questions.canAsk) return denyAloud(scope, judged, decision);
@@ -40,7 +39,10 @@ export async function resolvePermission(
 
 /** What a decision about a call rests on: the folder it starts from, and the places it touches with their links resolved. */
 export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<string> =>
-  JSON.stringify([scope.state.cwd, await accessesOf(scope, judged)]);
+  toGrounds(scope, await accessesOf(scope, judged));
+
+const toGrounds = ({ state }: SessionScope, accesses: readonly ToolAccess[]): string =>
+  JSON.stringify([state.cwd, accesses]);
 
 const accessesOf = ({ state, workspace }: SessionScope, { tool, input }: Pick<JudgedCall, 'tool' | 'input'>) =>
   Promise.all(
@@ -50,10 +52,15 @@ const accessesOf = ({ state, workspace }: SessionScope, { tool, input }: Pick<Ju
     })),
   );
 
-async function decide(scope: SessionScope, { tool, input }: JudgedCall): Promise<Decision> {
+interface Judgement {
+  decision: Decision;
+  judgedOn: string;
+}
+
+async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<Judgement> {
   const { state, config } = scope;
   const accesses = await accessesOf(scope, { tool, input });
-  return decidePermission(
+  const decision = decidePermission(
     {
       tool: tool.name,
       input,
@@ -70,6 +77,7 @@ async function decide(scope: SessionScope, { tool, input }: JudgedCall): Promise
       roots: state.roots,
     },
   );
+  return { decision, judgedOn: toGrounds(scope, accesses) };
 }
 
 async function ask(
@@ -107,10 +115,9 @@ async function accept(scope: SessionScope, judged: JudgedCall, result: Permissio
   const { block } = judged.call;
   if (result.behavior === 'deny') return answered(scope, block, deny(result.message, result.interrupt));
   const input = result.updatedInput === undefined ? judged.input : await judged.tool.parse(result.updatedInput);
-  const again = await decide(scope, { ...judged, input });
-  if (again.verdict === 'deny') return answered(scope, block, deny(again.reason));
+  const { decision, judgedOn } = await judge(scope, { ...judged, input });
+  if (decision.verdict === 'deny') return answered(scope, block, deny(decision.reason));
   await applyPermissions(scope, result.updatedPermissions ?? []);
-  const judgedOn = await groundsOf(scope, { ...judged, input });
   return answered(scope, block, { kind: 'allow', input, judgedOn });
 }
 
