@@ -13,6 +13,7 @@ import { measurePackage } from './package.js';
 import { toTable } from './report.js';
 import { measureStreaming } from './streaming.js';
 import { measureSubprocess } from './subprocess.js';
+import { measureTools } from './tools.js';
 
 const CASES = {
   'in-process': measureInProcess,
@@ -22,6 +23,7 @@ const CASES = {
   'idle-sessions': measureIdleSessions,
   package: measurePackage,
   subprocess: measureSubprocess,
+  tools: measureTools,
 };
 
 const { values: flags } = parseArgs({

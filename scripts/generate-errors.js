@@ -11,6 +11,10 @@ export const ERROR_NOTES = {
     when: 'The `abortController` of the call fired. It is thrown as `AbortError`, also while the run is starting.',
     help: 'Nothing, if it was intended. The session can be resumed: what was finished is in its log.',
   },
+  budget_exceeded: {
+    when: 'A call of a model beside the conversation (a page that WebFetch asks about, a search) would pass `maxBudgetUsd`.',
+    help: 'Raise the budget. WebFetch then gives the page itself; the turn ends when the budget is spent.',
+  },
   budget_unpriced: {
     when: '`maxBudgetUsd` (`--max-budget-usd`) is set and the price table has no line for the model.',
     help: 'Choose a model with a known price, or drop the budget and set `maxTurns` instead.',

@@ -46,20 +46,25 @@ function toRow(label: string, value: string): string {
 
 interface Choice {
   question: string;
-  options: { label: string; description?: string }[];
+  header?: string;
+  options: { label: string; description?: string; preview?: string; markdown?: string }[];
   multiSelect?: boolean;
 }
 
+/** So often a number that stands for nothing is asked for again; then it is what the person means to say. */
+const MAX_RETRIES = 3;
+
 async function askChoices(question: CanUseToolParams, options: AskOptions): Promise<PermissionResult> {
-  const answers: Record<string, string> = {};
+  const answers: [string, string][] = [];
   for (const choice of readChoices(question.input)) {
     options.write(describeChoice(choice, options));
-    const hint = choice.multiSelect ? 'Numbers with commas, or your own words: ' : 'A number, or your own words: ';
-    const answer = await options.readLine(hint);
+    const answer = await askChoice(choice, options);
     if (answer === undefined) return deny('The person left without answering.');
-    answers[choice.question] = toAnswer(answer.trim(), choice);
+    if (answer !== '') answers.push([choice.question, answer]);
   }
-  return { behavior: 'allow', updatedInput: { ...question.input, answers } };
+  // Only a person answers: what the input holds of such fields already is not from one.
+  const { answers: _answers, annotations: _annotations, ...input } = question.input;
+  return { behavior: 'allow', updatedInput: { ...input, answers: Object.fromEntries(answers) } };
 }
 
 function readChoices(input: Record<string, unknown>): Choice[] {
@@ -68,18 +73,48 @@ function readChoices(input: Record<string, unknown>): Choice[] {
 
 function describeChoice(choice: Choice, options: Look): string {
   const paint = paintFor(options);
-  const lines = choice.options.map(({ label, description }, at) => {
+  const lines = choice.options.map(({ label, description, preview, markdown }, at) => {
     const more = description ? paint.dim(` ${toVisibleLine(description)}`) : '';
-    return `  ${at + 1}. ${toVisibleLine(label)}${more}\n`;
+    return `  ${at + 1}. ${toVisibleLine(label)}${more}\n${describePreview(preview ?? markdown)}`;
   });
-  return `\n${paint.bold(toVisible(choice.question))}\n${lines.join('')}`;
+  const header = choice.header ? `${paint.dim(`[${toVisibleLine(choice.header)}]`)} ` : '';
+  return `\n${header}${paint.bold(toVisible(choice.question))}\n${lines.join('')}`;
 }
 
-/** Numbers stand for labels; anything else is the answer itself. */
-function toAnswer(text: string, choice: Choice): string {
-  const labels = text
+function describePreview(preview: string | undefined): string {
+  if (!preview) return '';
+  const lines = toVisible(preview).trimEnd().split('\n');
+  return lines.map((line) => `     | ${line}\n`).join('');
+}
+
+/** The answer in words; empty when there is none. Undefined: the person left. */
+async function askChoice(choice: Choice, options: AskOptions): Promise<string | undefined> {
+  const numbers = choice.multiSelect ? 'Numbers with commas' : 'A number';
+  for (let retries = 0; ; retries += 1) {
+    const line = await options.readLine(`${numbers}, nothing for no answer, or your own words: `);
+    if (line === undefined) return undefined;
+    const text = line.trim();
+    const { answer, problem } = toAnswer(text, choice);
+    if (problem === undefined || retries === MAX_RETRIES) return answer;
+    options.write(`  ${problem}\n`);
+  }
+}
+
+/** Numbers stand for labels; anything else is the answer itself. A problem: numbers that stand for nothing. */
+function toAnswer(text: string, { options, multiSelect }: Choice): { answer: string; problem?: string } {
+  const parts = text
     .split(',')
-    .map((part) => (/^\d+$/.test(part.trim()) ? choice.options[Number(part) - 1]?.label : undefined));
-  if (labels.some((label) => label === undefined) || (labels.length > 1 && !choice.multiSelect)) return text;
-  return labels.join(', ');
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  const numbers = parts.filter((part) => /^\d+$/.test(part));
+  const hasWords = numbers.length < parts.length;
+  if (numbers.length === 0 || (hasWords && !multiSelect)) return { answer: text };
+  const unknown = numbers.find((number) => options[Number(number) - 1] === undefined);
+  if (unknown === undefined && (multiSelect || numbers.length === 1)) {
+    const chosen = parts.map((part) => (numbers.includes(part) ? options[Number(part) - 1]?.label : part));
+    return { answer: [...new Set(chosen)].join(', ') };
+  }
+  if (hasWords) return { answer: text };
+  const problem = unknown === undefined ? 'Only one can be chosen.' : `There is no ${unknown}.`;
+  return { answer: text, problem: `${problem} The numbers are 1 to ${options.length}.` };
 }

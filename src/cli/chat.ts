@@ -54,7 +54,8 @@ export async function runChat(parts: ChatParts): Promise<number> {
     deliver(message: Message) {
       const text = view.show(message);
       if (text !== '') write(text);
-      if (message.type === 'result') turnIsOver();
+      // A turn that began by itself, because a background task ended, is not the one that is waited for.
+      if (message.type === 'result' && message.origin === undefined) turnIsOver();
     },
     ask(question, { signal }) {
       const readLine = (prompt: string) => reader.readAnswer(prompt, signal);

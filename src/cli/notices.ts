@@ -14,15 +14,24 @@ export function describeNotice(message: Message): string | undefined {
   return undefined;
 }
 
-interface FreshStart {
+interface Told {
   session: Session;
   stderr: { write(text: string): unknown };
 }
 
 /** Someone who wanted to go on must know that this is another conversation. */
-export function tellFreshStart(config: SessionConfig, { session, stderr }: FreshStart): void {
+export function tellFreshStart(config: SessionConfig, { session, stderr }: Told): void {
   if (!config.continue || session.scope.recorder.log.entries.length > 0) return;
   stderr.write('heddle: there is no earlier session of this folder; a new one was started\n');
+}
+
+/** After the answer the program may stay for a while: someone who waits for its end must know why. */
+export function tellWaiting(message: Message, { session, stderr }: Told): void {
+  const { length } = session.scope.tasks.running;
+  if (message.type !== 'result' || length === 0) return;
+  stderr.write(
+    `heddle: waiting a few seconds for ${length === 1 ? 'a background task' : `${length} background tasks`} to end\n`,
+  );
 }
 
 const describeLoss = (error: string): string =>

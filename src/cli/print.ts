@@ -3,7 +3,7 @@ import type { Engine, Session } from '../engine/index.js';
 import type { SessionConfig } from '../protocol/index.js';
 import { toHeddleError } from '../protocol/plain.js';
 import { describeFailure, toFailedResult } from './failure.js';
-import { tellFreshStart } from './notices.js';
+import { tellFreshStart, tellWaiting } from './notices.js';
 import type { Printer } from './printer.js';
 import { EXIT_CODES, type SignalWatch } from './signals.js';
 import { toUserMessage } from './user-message.js';
@@ -50,6 +50,7 @@ export async function runPrint({
   printer.startAt(open.scope.spending.totalUsd);
   printer.onBroken(() => void open.close().catch(() => undefined));
   open.attach(printer);
+  open.attach({ deliver: (message) => tellWaiting(message, { session: open, stderr }) });
   open.submit(toUserMessage(prompt, open.id));
   open.endInput();
   await open.finished;

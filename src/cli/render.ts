@@ -147,6 +147,8 @@ export function createView(options: ViewOptions): View {
         return line(paint.yellow(`${marks.note} ${toVisibleLine(message.content)}`));
       case 'compact_boundary':
         return line(paint.dim(`${marks.note} the conversation so far was replaced by a summary`));
+      case 'task_notification':
+        return line(paint.dim(`${marks.note} ${toVisibleLine(message.summary)}`));
       case 'informational':
         return line(paint.yellow(`${marks.note} ${toVisibleLine(message.content)}`));
       case 'session_writes_lost':

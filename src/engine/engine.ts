@@ -10,11 +10,13 @@ import type {
   Workspace,
 } from '../protocol/index.js';
 import { checkConfig, HeddleError } from '../protocol/plain.js';
+import { callAside } from './aside.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
+import { createLists, lastLists } from './lists.js';
 import { mannersFor } from './manners.js';
 import { McpServers } from './mcp/servers.js';
-import { type Catalog, createCatalog } from './model/catalog.js';
+import { type Catalog, createCatalog, type ResolvedModel } from './model/catalog.js';
 import { Outbox } from './outbox.js';
 import { isWithinRoots } from './permissions/path.js';
 import { createProviders } from './provider.js';
@@ -25,11 +27,12 @@ import { Session } from './session.js';
 import { type Entry, type LifeEntry, LOG_FORMAT } from './sessions/entry.js';
 import { createKeeper } from './sessions/kept-output.js';
 import { Log } from './sessions/log.js';
-import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession } from './sessions/resume.js';
+import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession, untoldTasks } from './sessions/resume.js';
 import { Spending } from './spending.js';
+import { Tasks } from './tasks.js';
 import { createBuiltinTools } from './tools/builtin.js';
 import { createReadLedger } from './tools/ledger.js';
-import { selectTools } from './tools/registry.js';
+import { checkTools, selectTools } from './tools/registry.js';
 import { refuseUnsupported } from './unsupported.js';
 import { HEDDLE_VERSION } from './version.js';
 import { createLocalWorkspace } from './workspace/local.js';
@@ -64,19 +67,35 @@ export function createEngine(parts: EngineParts): Engine {
   const open = async (config: SessionConfig): Promise<Session> => {
     checkConfig(config);
     refuseUnsupported(config);
-    const own = createLocalWorkspace({ clock, logger, env: config.env });
-    const workspace = parts.workspace ?? own;
+    const machine = createLocalWorkspace({ clock, logger, env: config.env });
+    const workspace = parts.workspace ?? machine;
     const store = config.persistSession === false ? undefined : parts.store;
     const { key, entries } = await findSession(config, { store: parts.store, clock });
     const childEnv = childEnvironment(config);
     const providerFor = createProviders({ config, clock, logger, workspace, childEnv, only: parts.provider });
-    const tools = [...createBuiltinTools(), ...(parts.tools ?? [])];
-    const state = await startState(config, { catalog, workspace, entries, providerFor, tools });
     const log = new Log({ key, store, entries });
     const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface: prefaceOf(entries, catalog) });
     const spending = new Spending(catalog);
     spending.restore(entries);
-    const keeper = createKeeper(log.path);
+    const kept = createKeeper(log.path);
+    const tasks = new Tasks({ clock, recorder, sessionId: key.sessionId });
+    const model = catalog.resolveModel(config.model ?? lastChoices(entries).model ?? 'default');
+    const provider = await providerFor(model.model);
+    const builtin = createBuiltinTools({
+      tasks,
+      lists: createLists({
+        known: lastLists(entries),
+        onChange: (change) => void recorder.life({ kind: 'list', ...change }),
+      }),
+      openOutput: (name) => kept.openOutput(name),
+      callAside: (call) => callAside(scope, call),
+      env: config.env,
+      providerSearches: provider.searchesWeb ?? false,
+    });
+    const own = parts.tools ?? [];
+    checkTools(builtin, own);
+    const tools = [...builtin, ...own];
+    const state = await startState(config, { catalog, workspace, entries, model, provider, tools });
     const scope: SessionScope = {
       id: key.sessionId,
       config,
@@ -96,13 +115,16 @@ export function createEngine(parts: EngineParts): Engine {
       manners: mannersFor(config.client),
       childEnv,
       providerFor,
-      keep: (name, text) => keeper.keep(name, text),
+      kept,
+      tasks,
     };
     const release = async (): Promise<void> => {
+      await tasks.stopAll();
       store?.release(key.sessionId);
-      await Promise.all([own.close(), keeper.release()]);
+      await machine.close();
+      await kept.release();
     };
-    return new Session(scope, { tools, release });
+    return new Session(scope, { tools, release, notices: untoldTasks(entries) });
   };
 
   return { clock, catalog, open };
@@ -137,27 +159,26 @@ async function startState(
     catalog: Catalog;
     workspace: Workspace;
     entries: readonly Entry[];
-    providerFor: SessionScope['providerFor'];
+    model: ResolvedModel;
+    provider: ModelProvider;
     tools: readonly Tool[];
   },
 ): Promise<SessionState> {
-  const { workspace, catalog } = options;
+  const { workspace, catalog, model } = options;
   const last = lastChoices(options.entries);
   if (!(await isFolder(workspace, config.cwd))) {
     throw new HeddleError('invalid_config', `The working directory ${config.cwd} does not exist.`, {
       hint: 'Set cwd to an existing folder.',
     });
   }
-  const model = catalog.resolveModel(config.model ?? last.model ?? 'default');
   const fallbacks = (config.fallbackModel?.split(',') ?? []).map((name) => catalog.resolveModel(name).model);
   refuseUnpriced(config, [model.model, ...fallbacks], catalog.hasPrice);
   const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
   const roots = await Promise.all(folders.map((folder) => workspace.realPath(folder)));
-  const { keySource } = await options.providerFor(model.model);
   const lastMode = last.mode === 'bypassPermissions' && !mayBypass(config) ? undefined : last.mode;
   return {
     model,
-    keySource,
+    keySource: options.provider.keySource,
     mode: config.permissionMode ?? lastMode ?? 'default',
     maxThinkingTokens: config.maxThinkingTokens ?? last.maxThinkingTokens,
     cwd: await lastCwd(last.cwd, { workspace, roots, start: config.cwd }),

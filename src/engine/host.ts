@@ -121,7 +121,11 @@ class Host {
     peer.handle('rewind_files', () => {
       throw new HeddleError('not_supported', 'File rewinding is not enabled.');
     });
-    peer.handle('stop_task', () => ({}));
+    peer.handle('stop_task', async ({ task_id }) => {
+      const task = await (await this.#open()).scope.tasks.stop(task_id);
+      if (task === undefined) throw new HeddleError('request_failed', `No task found with ID: ${task_id}`);
+      return {};
+    });
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
     peer.handle('get_session_cost', async () => {

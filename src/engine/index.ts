@@ -2,6 +2,8 @@ export { systemClock } from '../protocol/plain.js';
 export { createEngine, type Engine, type EngineParts } from './engine.js';
 export { type HostOptions, serveHost } from './host.js';
 export { exitCodeOf, type Manners } from './manners.js';
+export type { McpCallResult } from './mcp/connection.js';
+export { toToolOutput } from './mcp/tool.js';
 export { type ApiProviderOptions, createApiProvider } from './model/api.js';
 export type { CassetteSink } from './model/cassette.js';
 export { type Catalog, type CatalogTable, createCatalog, type ModelFacts, type Price } from './model/catalog.js';

@@ -15,6 +15,8 @@ export type Ending =
 export interface ResultCounters {
   index: number;
   queued: number;
+  /** Who started the turn, if it was not the user. */
+  origin?: ResultMessage['origin'];
 }
 
 /** The last Message of a turn. */
@@ -40,6 +42,7 @@ export function toResult(
     ...(tally.ttftMs !== undefined && { ttft_ms: Math.round(tally.ttftMs) }),
     queued_turn_count: counters.queued,
     result_index: counters.index,
+    ...(counters.origin && { origin: counters.origin }),
     heddle_version: HEDDLE_VERSION,
     uuid: clock.uuid(),
   };

@@ -19,6 +19,7 @@ export interface UserRecord {
   uuid?: string;
   isMeta?: true;
   toolUseResult?: unknown;
+  toldTasks?: string[];
   /** Fields that only the Message has; `false` when nobody is shown this entry. */
   show: Partial<UserMessage> | false;
   sync?: boolean;
@@ -71,6 +72,7 @@ export class Recorder {
     };
     if (record.isMeta) entry.isMeta = true;
     if (record.toolUseResult !== undefined) entry.toolUseResult = record.toolUseResult;
+    if (record.toldTasks !== undefined) entry.toldTasks = record.toldTasks;
     const written = this.#append(entry, record.sync);
     if (record.show !== false) this.outbox.emitDurable(toMessage(entry, record.show), written);
     return entry;

@@ -14,7 +14,9 @@ import type { McpServers } from './mcp/servers.js';
 import type { Catalog, ResolvedModel } from './model/catalog.js';
 import type { Questions } from './questions.js';
 import type { Recorder } from './recorder.js';
+import type { Keeper } from './sessions/kept-output.js';
 import type { Spending } from './spending.js';
+import type { Tasks } from './tasks.js';
 import type { ToolSet } from './tools/registry.js';
 
 /** What may change while a session lives. */
@@ -56,8 +58,9 @@ export interface SessionScope {
   readonly childEnv: Readonly<Record<string, string>>;
   /** Who answers for a model. Throws `no_provider`. */
   readonly providerFor: (model: string) => Promise<ModelProvider>;
-  /** Keeps text beside the log; gives the path of the file. */
-  readonly keep: (name: string, text: string) => Promise<string>;
+  /** Keeps what is too long to show. */
+  readonly kept: Keeper;
+  readonly tasks: Tasks;
 }
 
 /** What one turn adds up, from its prompt to its result. */

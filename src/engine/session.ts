@@ -9,6 +9,7 @@ import { type Ending, toResult } from './outcome.js';
 import { describeSurroundings } from './prompt.js';
 import type { Ask } from './questions.js';
 import type { SessionScope, TurnTally } from './scope.js';
+import type { TaskNotice } from './tasks.js';
 import { settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
 import { turn } from './turn.js';
@@ -24,18 +25,27 @@ export class Session {
   readonly #tools: readonly Tool[];
   readonly #release: () => Promise<void>;
   readonly #inbox: UserMessage[] = [];
+  /** Ends of background tasks that the model does not know of yet. */
+  #notices: TaskNotice[];
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
   #closed = false;
+  /** Cancels the wait for tasks at the end of input. */
+  #grace: (() => void) | undefined;
   #results = 0;
   #lastResult: ResultMessage | undefined;
 
   /** `tools` are offered beside those of MCP servers; `release` is called once, when the session is closed. */
-  constructor(scope: SessionScope, parts: { tools: readonly Tool[]; release: () => Promise<void> }) {
+  constructor(
+    scope: SessionScope,
+    parts: { tools: readonly Tool[]; release: () => Promise<void>; notices: TaskNotice[] },
+  ) {
     this.scope = scope;
     this.#tools = parts.tools;
     this.#release = parts.release;
+    this.#notices = parts.notices;
+    scope.tasks.onEnd((notice) => this.#takeEnd(notice));
   }
 
   get id(): string {
@@ -89,13 +99,14 @@ export class Session {
   /** Nothing more will be submitted. */
   endInput(): void {
     this.#inputEnded = true;
-    if (!this.busy && this.#inbox.length === 0) this.#finished.resolve();
+    this.#wake();
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#dropQueued();
+    this.#grace?.();
     const running = this.#running;
     running?.abort.abort();
     await running?.over;
@@ -116,9 +127,24 @@ export class Session {
   }
 
   #wake(): void {
-    const next = this.busy ? undefined : this.#inbox.shift();
+    if (this.busy || this.#closed) return;
+    const next = this.#inbox.shift();
     if (next !== undefined) this.#start((signal) => this.#answer(next, signal));
-    else if (!this.busy && this.#inputEnded) this.#finished.resolve();
+    else if (this.#notices.length > 0) this.#start((signal) => this.#answerNotices(signal));
+    else if (this.#inputEnded) this.#finishOrWait();
+  }
+
+  /** Nothing more will come in. Tasks get a while to end, and with it a turn that tells of it; then they are stopped. */
+  #finishOrWait(): void {
+    const { tasks, clock, config } = this.scope;
+    if (tasks.running.length === 0) this.#finished.resolve();
+    else this.#grace ??= clock.after(graceOf(config), () => void tasks.stopAll().then(() => this.#finished.resolve()));
+  }
+
+  /** A task is over. What the model did not end itself it is told, in a turn that starts by itself. */
+  #takeEnd(notice: TaskNotice | undefined): void {
+    if (notice !== undefined) this.#notices.push(notice);
+    this.#wake();
   }
 
   #start(run: (signal: AbortSignal) => Promise<void>): void {
@@ -127,7 +153,7 @@ export class Session {
       .catch((thrown: unknown) => this.#fail(toHeddleError(thrown)))
       .then(() => {
         this.#running = undefined;
-        if (!this.#closed) this.#wake();
+        this.#wake();
       });
     this.#running = { abort, over };
   }
@@ -142,24 +168,48 @@ export class Session {
 
   /** A turn: from the message of a user to its result. */
   async #answer(message: UserMessage, signal: AbortSignal): Promise<void> {
-    const { recorder, state, mcp, config, clock } = this.scope;
+    const { recorder, config, clock } = this.scope;
     await Promise.resolve();
     this.#tellLife(message, 'started');
-    this.#tellState('running');
-    state.tools = selectTools([...this.#tools, ...mcp.tools], config);
-    recorder.emit(toInit(this.scope));
-    this.#settleOldTurn();
     const uuid = message.uuid ?? clock.uuid();
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
-    void recorder.life({ kind: 'turn', state: 'started', promptUuid: uuid });
+    this.#openTurn(uuid);
     if (isFirst) await this.#recordSurroundings();
+    this.#recordNotices({ isMeta: true });
     const show = config.replayUserMessages ? { isReplay: true } : false;
     recorder.user({ content: message.message.content, uuid, show });
     await this.#runTurn(signal);
     this.#tellLife(message, 'completed');
   }
 
-  async #runTurn(signal: AbortSignal): Promise<void> {
+  /** A turn that nobody asked for: it tells the model which tasks are over. */
+  async #answerNotices(signal: AbortSignal): Promise<void> {
+    await Promise.resolve();
+    const uuid = this.scope.clock.uuid();
+    this.#openTurn(uuid);
+    this.#recordNotices({ uuid });
+    await this.#runTurn(signal, { kind: 'task-notification' });
+  }
+
+  #openTurn(promptUuid: string): void {
+    const { recorder, state, mcp, config } = this.scope;
+    this.#tellState('running');
+    state.tools = selectTools([...this.#tools, ...mcp.tools], config);
+    recorder.emit(toInit(this.scope));
+    this.#settleOldTurn();
+    void recorder.life({ kind: 'turn', state: 'started', promptUuid });
+  }
+
+  #recordNotices(fields: { isMeta: true } | { uuid: string }): void {
+    const notices = this.#notices;
+    if (notices.length === 0) return;
+    this.#notices = [];
+    const text = notices.map((notice) => notice.text).join('\n');
+    const toldTasks = notices.map((notice) => notice.taskId);
+    this.scope.recorder.user({ content: [{ type: 'text', text }], toldTasks, show: false, ...fields });
+  }
+
+  async #runTurn(signal: AbortSignal, origin?: ResultMessage['origin']): Promise<void> {
     const tally = this.#startTally();
     let ending: Ending;
     try {
@@ -169,12 +219,16 @@ export class Session {
       this.scope.logger('error', 'the turn failed', { error: error.stack ?? error.message });
       ending = { kind: 'failed', errors: [error.message], code: error.code };
     }
-    this.#finishTurn(ending, tally);
+    this.#finishTurn(ending, tally, origin);
   }
 
-  #finishTurn(ending: Ending, tally: TurnTally): void {
+  #finishTurn(ending: Ending, tally: TurnTally, origin?: ResultMessage['origin']): void {
     const { recorder } = this.scope;
-    const result = toResult(this.scope, tally, ending, { index: this.#results, queued: this.#inbox.length });
+    const result = toResult(this.scope, tally, ending, {
+      index: this.#results,
+      queued: this.#inbox.length,
+      ...(origin && { origin }),
+    });
     this.#results += 1;
     this.#lastResult = result;
     const dropped = isRefused(ending) && { dropped: true as const };
@@ -251,3 +305,11 @@ const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model
 
 /** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
 const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);
+
+const TASK_GRACE_MS = 5_000;
+
+/** How long tasks may go on when nothing more will come in. */
+function graceOf({ env }: SessionScope['config']): number {
+  const chosen = Number(env.HEDDLE_TASK_GRACE_MS);
+  return env.HEDDLE_TASK_GRACE_MS && chosen >= 0 ? chosen : TASK_GRACE_MS;
+}

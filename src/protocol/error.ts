@@ -1,6 +1,7 @@
 /** Every way in which Heddle fails, with what to do about it. The list is closed: docs and tests are made from it. */
 export const ERROR_CODES = {
   aborted: 'The caller aborted the run.',
+  budget_exceeded: 'The budget of the query is spent. Raise it, or start a new query.',
   budget_unpriced: 'A USD budget was set for a model whose price is unknown. Add a price, or drop the budget.',
   channel_closed: 'The other side went away before it answered.',
   frame_too_large: 'A line was longer than the cap. Raise the cap, or send less at once.',

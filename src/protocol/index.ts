@@ -207,6 +207,26 @@ export {
   WebSearchInput,
   WriteInput,
 } from './tool-input.js';
+export {
+  AskUserQuestionOutput,
+  BashOutput,
+  EditOutput,
+  GlobOutput,
+  GrepOutput,
+  NotebookEditOutput,
+  ReadOutput,
+  TaskCreateOutput,
+  TaskGetOutput,
+  TaskListOutput,
+  TaskOutputOutput,
+  TaskStopOutput,
+  TaskUpdateOutput,
+  TodoWriteOutput,
+  TOOL_OUTPUTS,
+  WebFetchOutput,
+  WebSearchOutput,
+  WriteOutput,
+} from './tool-output.js';
 export { ControlCancelRequest, ControlError, ControlRequest, ControlResponse, ControlSuccess } from './control.js';
 export {
   AnyObject,
@@ -251,10 +271,12 @@ export type {
   SessionKey,
   SessionStore,
   SessionSummary,
+  OutputLimits,
   Tool,
   ToolAccess,
   ToolContext,
   ToolOutput,
+  WholeTool,
   Workspace,
 } from './seams.js';
 /** Its names are listed one by one where they come from. */

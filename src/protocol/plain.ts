@@ -24,6 +24,7 @@ export {
   type PermissionMode,
   type SettingSource,
 } from './names.js';
+export { describeInputIssues, inputError, type InputIssue, PROBLEM_TEXTS } from './problem-text.js';
 export { TOOL_SCHEMAS } from './tool-schemas.generated.js';
 export { parseArgv, toArgv, type ParsedArgv } from './argv.js';
 export {

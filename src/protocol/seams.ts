@@ -55,6 +55,8 @@ export interface ModelProvider {
   readonly name: string;
   /** `none` when this provider needs no key; otherwise where the key came from, as `apiKeySource` reports it. */
   readonly keySource: string;
+  /** The API runs `web_search` itself when it is among the tools. */
+  readonly searchesWeb?: boolean;
   /**
    * One model call. Yields events in the batches in which they arrived, up to and including `message_stop`.
    * Throws a HeddleError with a `model_*` code; honours the signal within a second; never retries.
@@ -96,10 +98,15 @@ export interface ToolContext {
   readonly env: Readonly<Record<string, string>>;
   /** What has been read in this session, by content. */
   readonly ledger: ReadLedger;
-  /** Says that a long call is alive. */
-  progress(note?: { elapsedSeconds: number }): void;
-  /** Keeps text that is too long to show; gives the path of the file that holds all of it. */
-  keep(name: string, text: string): Promise<string>;
+  /** Says that the call has got on. That it is alive is told every few seconds by itself. */
+  progress(): void;
+  /**
+   * Where permission found that a path leads, links resolved. Files are read and written there with `exact`, so that a
+   * link that was put in the way since leads nowhere. A path that was not judged comes back unchanged.
+   */
+  judgedPath(path: string): string;
+  /** Keeps what is too long to show; gives the path of the file that holds all of it. */
+  keep(name: string, data: string | Uint8Array): Promise<string>;
 }
 
 /** Remembers which content of a file the model has seen. */
@@ -110,15 +117,31 @@ export interface ReadLedger {
   compare(path: string, content: Uint8Array): 'unread' | 'current' | 'changed';
 }
 
+/** How much of an output goes to the model and into the log; what is longer is cut, and kept in a file. */
+export interface OutputLimits {
+  /** Characters of text for the model. */
+  text: number;
+  /** Characters of each string in `structured`. */
+  field: number;
+}
+
 export interface Tool<Input = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the input, as the model sees it. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Checks unknown input. Throws an error whose message tells the model which field, why, and what is expected. */
-  parse(input: unknown): Input | Promise<Input>;
-  /** True when this very call changes nothing; such calls of one message run together. Must not guess. */
-  isReadOnly(input: Input, context: { cwd: string }): boolean;
+  /**
+   * Checks unknown input. Throws an error whose message tells the model which field, why, and what is expected.
+   * When absent, the input is checked against `inputSchema`.
+   */
+  parse?(input: unknown): Input | Promise<Input>;
+  /** True when this very call changes nothing; such calls of one message run together. Must not guess. Absent: false. */
+  isReadOnly?(input: Input, context: { cwd: string }): boolean;
+  /** Fields of the input that only a host fills in: what the model puts there is dropped. */
+  readonly hostFields?: readonly string[];
+  /** JSON Schema of `structured`. A result that does not match it is an error. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly limits?: Partial<OutputLimits>;
   /** True for tools that change files through the workspace (`acceptEdits` covers them). */
   readonly edits?: boolean;
   /** The paths this call touches, for permission. */
@@ -128,6 +151,10 @@ export interface Tool<Input = Record<string, unknown>> {
   /** May throw: the message becomes an error result. */
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
 }
+
+/** A tool that leaves nothing open. */
+export type WholeTool<Input = Record<string, unknown>> = Tool<Input> &
+  Required<Pick<Tool<Input>, 'parse' | 'isReadOnly'>>;
 
 // ---- SessionStore ----------------------------------------------------------------------------------------------
 
@@ -193,10 +220,16 @@ export interface ProcessExit {
 
 /** Files and processes the tools act on. All paths are absolute. */
 export interface Workspace {
-  /** Throws an error with the `code` of the system (ENOENT, EISDIR, ...). Refuses files larger than `maxBytes`. */
-  readFile(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
-  /** Replaces the file whole or not at all; makes missing folders; keeps the mode of an existing file. */
-  writeFile(path: string, data: Uint8Array): Promise<void>;
+  /**
+   * Throws an error with the `code` of the system (ENOENT, EISDIR, ...). Refuses files larger than `maxBytes`, and with
+   * `exact` (ELOOP) a path that a link, at its end or on the way, leads elsewhere.
+   */
+  readFile(path: string, options?: { maxBytes?: number; exact?: boolean }): Promise<Uint8Array>;
+  /**
+   * Replaces the file whole or not at all; makes missing folders; keeps the mode of an existing file. With `exact` it
+   * writes at this very path or, when a link leads elsewhere, nowhere (ELOOP).
+   */
+  writeFile(path: string, data: Uint8Array, options?: { exact?: boolean }): Promise<void>;
   /** Undefined when there is nothing. Follows links. */
   stat(path: string): Promise<FileStat | undefined>;
   /** The path with every link resolved; for what does not exist yet, that of its nearest existing parent plus the rest. */

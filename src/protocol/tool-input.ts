@@ -206,7 +206,7 @@ export const AskUserQuestionInput = lazy(() =>
       )
       .min(1)
       .max(4),
-    answers: byHost(z.record(z.string(), z.string())),
+    answers: byHost(z.record(z.string(), z.union([z.string(), z.array(z.string())]))),
     annotations: byHost(z.record(z.string(), z.unknown())),
     metadata: byHost(z.strictObject({ source: z.string().optional() })),
   }),

@@ -42,6 +42,10 @@ export type {
   TaskCompletedHookInput,
   TeammateIdleHookInput,
   ThinkingConfig,
+  Tool,
+  ToolAccess,
+  ToolContext,
+  ToolOutput,
   UserMessage,
   UserPromptSubmitHookInput,
   WorktreeCreateHookInput,
@@ -74,6 +78,7 @@ export {
 export { startup, type WarmQuery } from './startup.js';
 export { createSdkMcpServer, tool } from './tool.js';
 export type {
+  AnyToolDefinition,
   AnyZodRawShape,
   CallToolContent,
   CallToolResult,

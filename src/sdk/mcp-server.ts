@@ -1,5 +1,6 @@
 import type { JsonRpcMessage } from '../protocol/index.js';
-import type { FieldSchema, McpTransport, SdkMcpToolDefinition } from './tool-definition.js';
+import { checkShape } from './shape.js';
+import type { McpTransport, SdkMcpToolDefinition } from './tool-definition.js';
 import { toJsonSchema } from './tool-schema.js';
 
 const LATEST_PROTOCOL = '2025-11-25';
@@ -68,15 +69,23 @@ export class SdkMcpServer {
   }
 }
 
-async function describe({ name, description, inputSchema, annotations }: SdkMcpToolDefinition): Promise<object> {
-  return { name, description, inputSchema: await toJsonSchema(inputSchema), ...(annotations && { annotations }) };
+async function describe(tool: SdkMcpToolDefinition): Promise<object> {
+  const { name, description, inputSchema, outputSchema, annotations } = tool;
+  return {
+    name,
+    description,
+    inputSchema: await toJsonSchema(inputSchema),
+    ...(outputSchema && { outputSchema: await toJsonSchema(outputSchema) }),
+    ...(annotations && { annotations }),
+  };
 }
 
 /** A wrong input and a handler that throws are results the model can learn from, not protocol errors. */
 async function call(tool: SdkMcpToolDefinition, input: object, extra: { signal?: AbortSignal }): Promise<object> {
-  const checked = checkInput(tool, input as Record<string, unknown>);
-  if ('problems' in checked) {
-    const text = `Input validation error: Invalid arguments for tool ${tool.name}: ${checked.problems.join('; ')}`;
+  const checked = checkShape(tool.inputSchema, input as Record<string, unknown>);
+  if ('issues' in checked) {
+    const problems = checked.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    const text = `Input validation error: Invalid arguments for tool ${tool.name}: ${problems.join('; ')}`;
     return { content: [{ type: 'text', text: `MCP error ${INVALID_PARAMS}: ${text}` }], isError: true };
   }
   try {
@@ -85,25 +94,4 @@ async function call(tool: SdkMcpToolDefinition, input: object, extra: { signal?:
     const text = thrown instanceof Error ? thrown.message : String(thrown);
     return { content: [{ type: 'text', text }], isError: true };
   }
-}
-
-function checkInput(
-  { inputSchema }: SdkMcpToolDefinition,
-  given: Record<string, unknown>,
-): { input: Record<string, unknown> } | { problems: string[] } {
-  const input: Record<string, unknown> = {};
-  const problems: string[] = [];
-  for (const [name, field] of Object.entries<FieldSchema>(inputSchema)) {
-    const outcome = field.safeParse(given[name]);
-    if (!outcome.success) problems.push(`${name}: ${problemOf(outcome.error)}`);
-    else if (outcome.data !== undefined) input[name] = outcome.data;
-  }
-  return problems.length > 0 ? { problems } : { input };
-}
-
-function problemOf(error: unknown): string {
-  const issues = (error as { issues?: { path?: PropertyKey[]; message?: string }[] } | undefined)?.issues ?? [];
-  return (
-    issues.map(({ path, message }) => [path?.join('.'), message].filter(Boolean).join(' ')).join(', ') || 'invalid'
-  );
 }

@@ -23,7 +23,7 @@ import { checkConfig, HeddleError, parseArgv } from '../protocol/plain.js';
 import type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 import { type Ambient, configDirOf, definedOf } from './ambient.js';
 import type { Hooks } from './hook-bridge.js';
-import type { McpSdkServerConfigWithInstance } from './tool-definition.js';
+import type { AnyToolDefinition, McpSdkServerConfigWithInstance } from './tool-definition.js';
 
 export interface CanUseToolOptions {
   /** Aborts when the answer is no longer wanted. */
@@ -65,7 +65,8 @@ export interface HeddleOptions {
   provider?: ModelProvider;
   store?: SessionStore;
   workspace?: Workspace;
-  tools?: readonly Tool[];
+  /** Tools of the app itself, as plain objects or made with `tool()`; they need no MCP server. */
+  tools?: readonly (Tool | AnyToolDefinition)[];
   clock?: Clock;
   logger?: Logger;
 }

@@ -14,8 +14,9 @@ import type {
   SlashCommand,
   UserMessage,
 } from '../protocol/index.js';
-import { AbortError, HeddleError, ERROR_CODES, type ErrorCode } from '../protocol/plain.js';
+import { AbortError, ERROR_CODES, type ErrorCode, HeddleError, systemClock } from '../protocol/plain.js';
 import type { Peer, SentBy } from '../wire/index.js';
+import { Idle } from './idle.js';
 import type { McpBridge } from './mcp-bridge.js';
 import type { SDKInitializeResult, SDKMessage } from './names.js';
 import type { McpServerConfig } from './options.js';
@@ -66,6 +67,8 @@ export class QueryHandle implements Query {
   readonly #over = new AbortController();
   /** Messages sent that have no result yet, and whether more may be sent. */
   #unanswered = 0;
+  readonly #idle = new Idle();
+  #cancelHold: (() => void) | undefined;
   #inputOpen = true;
   #closed = false;
   /** The messages of the peer, once it is there. */
@@ -225,6 +228,7 @@ export class QueryHandle implements Query {
     if (this.#closed) return;
     this.#closed = true;
     this.#servers.close();
+    this.#cancelHold?.();
     this.#signal?.removeEventListener('abort', this.#abort);
     this.#peer.then(
       (peer) => {
@@ -269,17 +273,28 @@ export class QueryHandle implements Query {
   }
 
   #take(message: Message): void {
-    if (message.type !== 'result') return;
-    this.#lastResult = message;
-    // A turn that the engine began by itself answers none of ours.
-    if (message.origin?.kind !== 'task-notification') this.#unanswered = Math.max(0, this.#unanswered - 1);
-    this.#failure ??= startFailure(message);
+    this.#idle.take(message);
+    if (message.type === 'result') {
+      this.#lastResult = message;
+      // A turn that the engine began by itself answers none of ours.
+      if (message.origin?.kind !== 'task-notification') this.#unanswered = Math.max(0, this.#unanswered - 1);
+      this.#failure ??= startFailure(message);
+    } else if (message.type !== 'system') return;
     this.#endWhenIdle().catch((thrown: unknown) => this.fail(thrown));
   }
 
-  /** Input ends when nothing is left to answer: an earlier end would leave questions of the engine unanswered. */
+  /** Input ends when nothing is left to do: an earlier end would leave questions of the engine unanswered. */
   async #endWhenIdle(): Promise<void> {
-    if (!this.#inputOpen && this.#unanswered === 0) (await this.#peer).end();
+    if (this.#inputOpen || this.#unanswered > 0 || this.#closed) return;
+    if (this.#idle.isIdle) (await this.#peer).end();
+    else if (this.#idle.waitsForTasks) this.#cancelHold ??= systemClock.after(MAX_HOLD_MS, () => this.#endInput());
+  }
+
+  #endInput(): void {
+    this.#peer.then(
+      (peer) => peer.end(),
+      () => undefined,
+    );
   }
 
   /** A process that exits with an error after it has told its result says nothing new. */
@@ -293,6 +308,9 @@ export class QueryHandle implements Query {
     return peer.request(subtype, params);
   }
 }
+
+/** Tasks in the background keep input open for this long at most; the engine stops what runs after the end of input. */
+const MAX_HOLD_MS = 600_000;
 
 export const toUserMessage = (text: string): UserMessage => ({
   type: 'user',

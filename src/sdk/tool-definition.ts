@@ -33,7 +33,7 @@ export interface CallToolResult {
   [key: string]: unknown;
 }
 
-/** Hints about a tool. They are shown, never trusted for permission. */
+/** Hints about a tool. Those of an MCP server are shown, never trusted for permission. */
 export interface ToolAnnotations {
   title?: string;
   readOnlyHint?: boolean;
@@ -47,8 +47,15 @@ export interface SdkMcpToolDefinition<S extends AnyZodRawShape = AnyZodRawShape>
   description: string;
   inputSchema: S;
   annotations?: ToolAnnotations;
+  /** Zod fields of `structuredContent`. A result that does not match them is an error. */
+  outputSchema?: AnyZodRawShape;
   /** May throw: the model sees the message as an error result. `extra.signal` aborts when the call must stop. */
   handler(args: InferShape<S>, extra: unknown): Promise<CallToolResult>;
+}
+
+/** A definition of any shape: each handler takes the arguments of its own. */
+export interface AnyToolDefinition extends Omit<SdkMcpToolDefinition, 'handler'> {
+  handler(args: never, extra: unknown): Promise<CallToolResult>;
 }
 
 /** An MCP server that lives in this process. The same one may serve any number of queries at once. */

@@ -1,6 +1,7 @@
 import { HeddleError } from '../protocol/plain.js';
 import { SdkMcpServer } from './mcp-server.js';
 import type {
+  AnyToolDefinition,
   AnyZodRawShape,
   CallToolResult,
   InferShape,
@@ -9,20 +10,16 @@ import type {
   ToolAnnotations,
 } from './tool-definition.js';
 
-/** Defines a tool of one's own. Put it into a server with `createSdkMcpServer`. */
+/** Defines a tool of one's own. Give it to `heddle.tools`, or put it into a server with `createSdkMcpServer`. */
 export function tool<S extends AnyZodRawShape>(
   name: string,
   description: string,
   inputSchema: S,
   handler: (args: InferShape<S>, extra: unknown) => Promise<CallToolResult>,
-  extras: { annotations?: ToolAnnotations } = {},
+  extras: { annotations?: ToolAnnotations; outputSchema?: AnyZodRawShape } = {},
 ): SdkMcpToolDefinition<S> {
   return { name, description, inputSchema, handler, ...extras };
 }
-
-// A list of tools of different shapes has no better type: each handler takes its own.
-// oxlint-disable-next-line typescript/no-explicit-any
-type AnyToolDefinition = SdkMcpToolDefinition<any>;
 
 export function createSdkMcpServer(options: {
   name: string;

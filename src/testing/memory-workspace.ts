@@ -53,8 +53,8 @@ interface MemoryFile {
 }
 
 /**
- * A Workspace without links and without ripgrep: Read, Write and Edit work as on a disk, Bash where `run` answers for
- * it, Glob and Grep not at all.
+ * A Workspace without links, so that `exact` changes nothing, and without ripgrep: Read, Write and Edit work as on a
+ * disk, Bash where `run` answers for it, Glob and Grep not at all.
  */
 export function createMemoryWorkspace(
   files: Readonly<Record<string, string | Uint8Array>> = {},

@@ -13,13 +13,18 @@ export interface TranscriptOptions {
 
 /**
  * One line per message. Uuids and dates are masked, the working directory of the session is `<cwd>`, and ids of tool
- * calls that look random are numbered.
+ * calls that look random are numbered. Left out is what says nothing new (`tool_use_summary`) or depends on how long
+ * something took (`tool_progress`).
  */
 export function transcript(messages: readonly Message[], options: TranscriptOptions = {}): string {
   const masks = [...cwdMasks(messages), ...(options.mask ?? []), ...DEFAULT_MASKS];
-  const lines = messages.map((message) => maskText(lineOf(message, options), masks));
+  const lines = messages
+    .filter((message) => !LEFT_OUT.has(message.type))
+    .map((message) => maskText(lineOf(message, options), masks));
   return numberIds(lines.join('\n'));
 }
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['tool_use_summary', 'tool_progress']);
 
 /** Throws an Error that shows where the transcript differs from what was expected. Works with any test framework. */
 export function expectTranscript(

@@ -14,6 +14,7 @@ import type {
   SessionStore,
   Tool,
   UserMessage,
+  Workspace,
 } from '../../src/protocol/index.js';
 import { createFakeClock, type FakeClock, toolResult, transcript } from '../../src/testing/index.js';
 
@@ -58,6 +59,7 @@ export interface RunOptions {
   clock?: FakeClock;
   cwd?: string;
   tools?: readonly Tool[];
+  workspace?: Workspace;
 }
 
 /** A session on a scripted model, a memory store and a clock that stands still. */
@@ -66,7 +68,8 @@ export async function start(script: readonly ScriptStep[], options: RunOptions =
   const store = options.store ?? createMemoryStore({ now: () => clock.now() });
   const model = createScriptedModel(script);
   const cwd = options.cwd ?? scratch();
-  const engine = createEngine({ clock, store, provider: model, tools: options.tools ?? [] });
+  const { tools = [], workspace } = options;
+  const engine = createEngine({ clock, store, provider: model, tools, ...(workspace && { workspace }) });
   const session = await engine.open({ cwd, env: PATH_ENV, configDir: join(cwd, '.config'), ...options.config });
   const messages: Message[] = [];
   const waiting: { fits: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];

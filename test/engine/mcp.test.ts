@@ -196,7 +196,7 @@ describe('a tool of a server', () => {
     await run.session.scope.mcp.set(new Map([['s', harmless.known]]));
     expect((await run.ask('go')).permission_denials).toMatchObject([{ tool_use_id: 't1' }]);
     expect(harmless.methods()).not.toContain('tools/call');
-    expect(run.session.scope.mcp.tools[0]?.isReadOnly({}, { cwd: '/' })).toBe(false);
+    expect(run.session.scope.mcp.tools[0]?.isReadOnly?.({}, { cwd: '/' })).toBe(false);
   });
 
   it('is there beside an empty list of built-in ones, and tells its error to the model', async () => {

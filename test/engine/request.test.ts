@@ -34,7 +34,20 @@ describe('the request', () => {
     expect(body?.system?.map((block) => block.cache_control !== undefined)).toEqual([true]);
     const marked = body?.messages.map((message) => JSON.stringify(message).includes('cache_control'));
     expect(marked).toEqual([false, false, true, false, true]);
-    expect(body?.tools?.map((tool) => tool.name)).toEqual(['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write']);
+    expect(body?.tools?.map((tool) => tool.name)).toEqual([
+      'AskUserQuestion',
+      'Bash',
+      'Edit',
+      'Glob',
+      'Grep',
+      'NotebookEdit',
+      'Read',
+      'TaskOutput',
+      'TaskStop',
+      'TodoWrite',
+      'WebFetch',
+      'Write',
+    ]);
   });
 
   it('the long-context beta raises the window; [1m] asks for it', async () => {

@@ -15,7 +15,7 @@ const config = join(folder, 'config');
 /** What each one must print, in this order. */
 const EXPECTED: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   '01-hello.ts': [
-    'embedded with Bash, Edit, Glob, Grep, Read, Write',
+    'embedded with AskUserQuestion, Bash, Edit, Glob, Grep, NotebookEdit, Read, ',
     '-> Glob {"pattern":"**/*.ts"}',
     'There are 4 .ts files here.',
     /^success: 2 turns, \d+ ms, \$0\.0000$/m,
@@ -65,6 +65,13 @@ const EXPECTED: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     'I wrote weft.txt',
     'warp.txt, weft.txt',
     'invalid_config: Give the token of this server.',
+  ],
+  '09-own-tool.ts': [
+    "asked: order { colour: 'indigo', spools: 3 }",
+    /"purple"\} -> error: .*expected one of "indigo", "madder", "weld"/,
+    'yarn_price {"colour":"indigo"} -> 4.5',
+    '"indigo","spools":3} -> {"total":13.5}',
+    /"purple","spools":3\} -> error: .*`total` type is expected as `number`/,
   ],
 };
 

@@ -38,7 +38,8 @@ describe('checkDependencyList', () => {
   });
 
   it('holds for this repository', () => {
-    const packages = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+    const { dependencies, optionalDependencies, devDependencies } = manifest;
+    const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
     expect(checkDependencyList(read('docs/dependencies.md'), packages)).toEqual([]);
   });
 });

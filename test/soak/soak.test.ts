@@ -5,6 +5,7 @@ import { runDropped } from './dropped-runs.js';
 import { runKilled } from './killed-runs.js';
 import { runInARow } from './memory-runs.js';
 import { runPermissions } from './permission-runs.js';
+import { ATTACKS, runSwaps } from './swap-runs.js';
 
 beforeAll(ensureBuilt, 120_000);
 
@@ -27,3 +28,10 @@ it('A2: 1,000 queries in a row end within 10 % of what the first 100 held', asyn
   expect(end.rss).toBeLessThan(warm.rss * 1.1);
   expect(end.heapUsed).toBeLessThan(warm.heapUsed * 1.1);
 });
+
+it.each(Object.entries(ATTACKS))(
+  '1,000 swaps of %s for a link: nothing is written or told of outside',
+  async (_, attack) => {
+    expect(await runSwaps(1_000, attack)).toEqual([]);
+  },
+);

@@ -1,11 +1,12 @@
 /** A temp folder, a real workspace and a ToolContext for the tests of the tools. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../src/protocol/plain.js';
 import { createReadLedger } from '../../src/engine/tools/ledger.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
-import type { Clock, ReadLedger, Tool, ToolContext, ToolOutput } from '../../src/protocol/index.js';
+import { boundOutput } from '../../src/engine/tools/bound.js';
+import type { Clock, ReadLedger, ToolContext, ToolOutput, WholeTool } from '../../src/protocol/index.js';
 
 export interface Bench {
   folder: string;
@@ -16,18 +17,28 @@ export interface Bench {
   roots: string[];
   clock: Clock;
   env: Record<string, string>;
-  progress: number[];
   path(...names: string[]): string;
   write(name: string, content: string | Uint8Array): string;
   text(name: string): string;
   context(signal?: AbortSignal): ToolContext;
-  /** Parses, enforces and runs, as the pipeline does; a refusal or a throw becomes an error result. */
-  call<Input>(tool: Tool<Input>, input: unknown, signal?: AbortSignal): Promise<ToolOutput & { text: string }>;
+  /** Where permission found that paths lead, by path; other paths are resolved when they are asked for. */
+  judged: Map<string, string>;
+  /** Parses, enforces, runs and bounds, as the pipeline does; a refusal or a throw becomes an error result. */
+  call<Input>(tool: WholeTool<Input>, input: unknown, signal?: AbortSignal): Promise<ToolOutput & { text: string }>;
   close(): Promise<void>;
 }
 
 const toText = (content: ToolOutput['content']): string =>
   typeof content === 'string' ? content : JSON.stringify(content);
+
+/** As `Workspace.realPath` for paths without dangling links. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path));
+  }
+}
 
 export function createBench(): Bench {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-tools-')));
@@ -40,7 +51,7 @@ export function createBench(): Bench {
     roots: [folder],
     clock: systemClock,
     env: { PATH: process.env.PATH ?? '', HOME: folder },
-    progress: [],
+    judged: new Map(),
     path: (...names) => join(folder, ...names),
     write(name, content) {
       const path = join(folder, name);
@@ -61,7 +72,8 @@ export function createBench(): Bench {
       roots: bench.roots,
       env: bench.env,
       ledger: bench.ledger,
-      progress: (note) => bench.progress.push(note?.elapsedSeconds ?? -1),
+      progress: () => {},
+      judgedPath: (path) => bench.judged.get(path) ?? realPath(path),
       async keep(name, text) {
         const path = join(keptFolder, name);
         writeFileSync(path, text);
@@ -74,7 +86,9 @@ export function createBench(): Bench {
         const parsed = await tool.parse(input);
         const refusal = await tool.enforce?.(parsed, context);
         if (refusal !== undefined) return { content: refusal, isError: true, text: refusal };
-        const output = await tool.run(parsed, context);
+        const { limits } = tool;
+        const whole = await tool.run(parsed, context);
+        const output = await boundOutput(whole, { limits, name: context.toolUseId, keep: context.keep });
         return { ...output, text: toText(output.content) };
       } catch (thrown) {
         const text = thrown instanceof Error ? thrown.message : String(thrown);

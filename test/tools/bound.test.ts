@@ -1,35 +1,69 @@
 import { describe, expect, it } from 'vitest';
-import { boundText, cutText } from '../../src/engine/tools/bound.js';
+import type { ToolOutput } from '../../src/protocol/index.js';
+import { boundOutput, cutText } from '../../src/engine/tools/bound.js';
 import { createReadLedger } from '../../src/engine/tools/ledger.js';
 import { createOutputBuffer } from '../../src/engine/tools/output-buffer.js';
 import { createRandom } from './apply-patch.js';
 
-describe('boundText', () => {
-  it('leaves short text alone', async () => {
-    expect(await boundText('abc', { max: 3 })).toBe('abc');
+/** Bounds to 200 characters, and remembers what was kept. */
+async function bound(content: ToolOutput['content'], structured?: unknown) {
+  const kept: [string, string | Uint8Array][] = [];
+  const keep = async (name: string, data: string | Uint8Array) => {
+    kept.push([name, data]);
+    return `/kept/${name}`;
+  };
+  const output = await boundOutput({ content, structured }, { limits: { text: 200, field: 50 }, name: 'it', keep });
+  return { output, kept };
+}
+
+describe('boundOutput', () => {
+  it('leaves a short output alone', async () => {
+    const { output, kept } = await bound('abc', { a: ['x'] });
+    expect(output).toEqual({ content: 'abc', structured: { a: ['x'] } });
+    expect(kept).toEqual([]);
   });
 
   it('keeps the head within the limit and says where the whole is', async () => {
-    const kept: string[] = [];
     const text = 'x'.repeat(1_000);
-    const bounded = await boundText(text, {
-      max: 200,
-      keep: async (whole) => {
-        kept.push(whole);
-        return '/kept/it';
-      },
-    });
-    expect(bounded.length).toBeLessThanOrEqual(200);
-    expect(bounded).toMatch(/^x+\n\n\[Cut: the first \d+ of 1,000 characters\. The whole text is in \/kept\/it\]$/);
-    expect(kept).toEqual([text]);
+    const { output, kept } = await bound(text);
+    expect(output.content.length).toBeLessThanOrEqual(200);
+    expect(output.content).toMatch(
+      /^x+\n\n\[Cut: the first \d+ of 1,000 characters\. The whole is kept in \/kept\/it\.txt\]$/,
+    );
+    expect(kept).toEqual([['it.txt', text]]);
+  });
+
+  it('lets blocks share the limit', async () => {
+    const text = (length: number) => ({ type: 'text' as const, text: 'y'.repeat(length) });
+    const { output, kept } = await bound([text(150), text(300), text(90)]);
+    const shown = (output.content as { text: string }[]).map((block) => block.text);
+    expect(shown[0]).toBe('y'.repeat(150));
+    expect(shown[1]).toContain('of 300 characters. The whole is kept in /kept/it-2.txt');
+    expect(shown[2]).toContain('of 90 characters. The whole is kept in /kept/it-3.txt');
+    expect(kept.map(([name]) => name)).toEqual(['it-2.txt', 'it-3.txt']);
+  });
+
+  it('keeps an image that no model API takes', async () => {
+    const bytes = Buffer.alloc(6 * 1024 * 1024, 7);
+    const source = { type: 'base64' as const, media_type: 'image/png', data: bytes.toString('base64') };
+    const { output, kept } = await bound([{ type: 'image', source }]);
+    expect(output.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('/kept/it-1.png') });
+    expect(Buffer.compare(kept[0]?.[1] as Uint8Array, bytes)).toBe(0);
+  });
+
+  it('cuts long strings of the structured result, however deep', async () => {
+    const given = { list: [{ long: 'z'.repeat(80), short: 'z' }], same: { a: 1 } };
+    const { output } = await bound('', given);
+    const { list, same } = output.structured as typeof given;
+    expect(list[0]).toEqual({ long: `${'z'.repeat(50)}\n\n[Cut: 80 characters]`, short: 'z' });
+    expect(same).toBe(given.same);
+    expect(given.list[0]?.long).toHaveLength(80);
   });
 
   it('says when the whole could not be kept', async () => {
-    const bounded = await boundText('x'.repeat(1_000), {
-      max: 200,
-      keep: () => Promise.reject(new Error('disk full')),
-    });
-    expect(bounded).toContain('could not be kept: disk full');
+    const keep = () => Promise.reject(new Error('disk full'));
+    const output = await boundOutput({ content: 'x'.repeat(1_000) }, { limits: { text: 200 }, name: 'it', keep });
+    expect(output.content).toContain('could not be kept: disk full');
   });
 
   it('never splits a surrogate pair', () => {

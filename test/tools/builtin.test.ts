@@ -1,16 +1,58 @@
 import { describe, expect, it } from 'vitest';
+import { createLists } from '../../src/engine/lists.js';
 import { createBuiltinTools } from '../../src/engine/tools/builtin.js';
+import type { ToolParts } from '../../src/engine/tools/parts.js';
+import { selectTools } from '../../src/engine/tools/registry.js';
+
+const parts = (rest: Partial<ToolParts> = {}): ToolParts => ({
+  tasks: {} as ToolParts['tasks'],
+  lists: createLists({ known: {}, onChange: () => {} }),
+  openOutput: () => Promise.reject(new Error('not here')) as never,
+  callAside: () => Promise.reject(new Error('not here')),
+  env: {},
+  providerSearches: true,
+  ...rest,
+});
 
 describe('createBuiltinTools', () => {
-  const tools = createBuiltinTools();
+  const tools = createBuiltinTools(parts());
 
-  it('gives the six first tools', () => {
-    expect(tools.map((tool) => tool.name)).toEqual(['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write']);
-    expect(tools.filter((tool) => tool.edits === true).map((tool) => tool.name)).toEqual(['Edit', 'Write']);
+  it('gives all of them, and WebSearch only where something can search', () => {
+    const names = tools.map((tool) => tool.name);
+    expect(names).toEqual([
+      'AskUserQuestion',
+      'Bash',
+      'Edit',
+      'Glob',
+      'Grep',
+      'NotebookEdit',
+      'Read',
+      'TaskOutput',
+      'TaskStop',
+      'TodoWrite',
+      'WebFetch',
+      'WebSearch',
+      'Write',
+      'TaskCreate',
+      'TaskUpdate',
+      'TaskGet',
+      'TaskList',
+    ]);
+    const without = createBuiltinTools(parts({ providerSearches: false })).map((tool) => tool.name);
+    expect(names.filter((name) => !without.includes(name))).toEqual(['WebSearch']);
   });
 
-  it('describes them in less than 2 KB', () => {
-    expect(Buffer.byteLength(tools.map((tool) => tool.description).join(''))).toBeLessThan(2_048);
+  it('knows which of them edit files', () => {
+    expect(tools.filter((tool) => tool.edits === true).map((tool) => tool.name)).toEqual([
+      'Edit',
+      'NotebookEdit',
+      'Write',
+    ]);
+  });
+
+  it('size budget: those that every session has take at most 10 KB of the request', () => {
+    const { params } = selectTools(tools, {});
+    expect(Buffer.byteLength(JSON.stringify(params))).toBeLessThan(10_240);
   });
 
   it('has the schema of every one', () => {

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { editTool } from '../../src/engine/tools/edit.js';
 import type { PatchHunk } from '../../src/engine/tools/patch.js';
@@ -134,6 +134,15 @@ describe('Edit', () => {
     writeFileSync(path, 'a b!');
     await expect(editTool.run(input, bench.context())).rejects.toThrow('File has been modified since read');
     expect(bench.text('f.txt')).toBe('a b!');
+  });
+
+  it('fails when the file is gone, and makes none', async () => {
+    const path = await known('a b');
+    const input = { file_path: path, old_string: 'b', new_string: 'c', replace_all: false };
+    expect(await editTool.enforce?.(input, bench.context())).toBeUndefined();
+    rmSync(path);
+    await expect(editTool.run(input, bench.context())).rejects.toThrow('File does not exist.');
+    expect(readdirSync(bench.folder)).toEqual([]);
   });
 
   it('gives a patch that turns the old file into the new one, whatever the edit', async () => {

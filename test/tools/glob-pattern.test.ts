@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compilePattern, splitPattern } from '../../src/engine/tools/glob-pattern.js';
+import { compilePattern, splitPattern, toTypeFilter } from '../../src/engine/tools/glob-pattern.js';
 
 const matches = (pattern: string, path: string) => compilePattern(pattern)(path);
 
@@ -46,5 +46,26 @@ describe('splitPattern', () => {
     expect(splitPattern('/usr/*')).toEqual({ folder: '/usr', rest: '/*' });
     expect(splitPattern('/*')).toEqual({ folder: '/', rest: '/*' });
     expect(splitPattern('{a,b}/c')).toEqual({ folder: '', rest: '{a,b}/c' });
+  });
+});
+
+describe('toTypeFilter', () => {
+  const type = (name: string) => [`--type-add=heddle:${name}`, '--type=heddle'];
+  const cases: [pattern: string, args: string[]][] = [
+    ['*.ts', type('*.ts')],
+    ['/src/**/*.{ts,tsx}', type('*.{ts,tsx}')],
+    ['**/[a-c]?.js', type('[a-c]?.js')],
+    ['*', []],
+    ['**', []],
+    ['a**b', []],
+    ['{a,b/{c,d}}', []],
+    ['{a/b,c}/d.{js,ts}', []],
+    ['a{,b}.ts', []],
+    ['[x', []],
+    ['a\\*b', []],
+    ['include:x', []],
+  ];
+  it.each(cases)('%s', (pattern, args) => {
+    expect(toTypeFilter(pattern)).toEqual(args);
   });
 });

@@ -1,4 +1,5 @@
-import { mkdirSync, utimesSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { globTool } from '../../src/engine/tools/glob.js';
 import { type Bench, createBench } from './bench.js';
@@ -82,6 +83,46 @@ describe('Glob', () => {
     expect((await glob('*', 'file')).text).toContain(`${bench.path('file')} is not a folder.`);
     expect((await glob('*', 'none')).isError).toBe(true);
     expect((await bench.call(globTool, { pattern: 'a\0' })).text).toContain('NUL');
+  });
+
+  it('takes patterns that ripgrep would read in another way', async () => {
+    files('[x', 'a*b', 'axb', 'src/c,d', 'src/e/f.ts');
+    expect((await glob('[x')).content).toBe('[x');
+    expect((await glob('a\\*b')).content).toBe('a*b');
+    expect((await glob('**/{c,d}')).content).toBe('No files found');
+    expect((await glob('{src/e,lib}/*.{ts,js}')).content).toBe('src/e/f.ts');
+    files('g.ts', 'gh.ts');
+    expect((await glob('g{,h}.ts')).content).toBe('gh.ts\ng.ts');
+    expect((await glob('src/')).content).toBe('src/e/f.ts\nsrc/c,d');
+    expect((await glob('{a,b}'.repeat(40))).text).toContain('more than 256 patterns');
+  });
+
+  it('follows no links, and is not held up by pipes, flags for names or names that are not UTF-8', async () => {
+    files('real/in', '-rf');
+    symlinkSync('/', bench.path('root'));
+    symlinkSync('real', bench.path('link'));
+    symlinkSync('-rf', bench.path('alias'));
+    execFileSync('mkfifo', [bench.path('fifo')]);
+    writeFileSync(Buffer.concat([Buffer.from(`${bench.folder}/bad-`), Buffer.from([0xff])]), '');
+    expect((await glob('**')).text.split('\n').toSorted()).toEqual(['-rf', 'bad-\ufffd', 'real/in']);
+    expect((await glob('link/*')).content).toBe('link/in');
+  });
+
+  it('looks where permission was given, not where a link leads since', async () => {
+    files('folder/inside', 'elsewhere/secret');
+    bench.judged.set(bench.path('folder'), bench.path('folder'));
+    renameSync(bench.path('folder'), bench.path('aside'));
+    symlinkSync('elsewhere', bench.path('folder'));
+    const { text, isError } = await glob('*', 'folder');
+    expect(isError).toBe(true);
+    expect(text).toContain('is reached through a link that appeared since it was checked; nothing was searched');
+  });
+
+  it('ends a search that finds thousands', async () => {
+    for (let i = 0; i < 5_100; i += 1) bench.write(`many/${i}`, '');
+    const { text, structured } = await glob('many/*');
+    expect(text).toMatch(/\n\(The search was not finished: /);
+    expect(structured).toMatchObject({ numFiles: 100, truncated: true, countIsComplete: false });
   });
 
   it('says what it reads', () => {

@@ -1,6 +1,9 @@
-import { utimesSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { grepTool } from '../../src/engine/tools/grep.js';
+import { HeddleError } from '../../src/protocol/plain.js';
+import { until } from '../workspace/running.js';
 import { type Bench, createBench } from './bench.js';
 
 let bench: Bench;
@@ -100,7 +103,7 @@ describe('Grep: content', () => {
     expect((await grep('flood', content)).text.length).toBeLessThan(700);
     bench.write('many', 'flood\n'.repeat(1_000));
     const { text } = await grep('flood', { ...content, path: 'many' });
-    expect(text).toMatch(/\nmany:250:flood\n\n\(1 to 250 of 1000\)$/);
+    expect(text).toMatch(/\nmany:250:flood\n\(1 to 250 of 1000\)$/);
     const all = await grep('flood', { ...content, path: 'many', head_limit: 0 });
     expect(all.text.length).toBeLessThanOrEqual(30_000);
     bench.write('flood', `${'flood '.repeat(70)}\n`.repeat(60_000));
@@ -155,11 +158,16 @@ describe('Grep: which files', () => {
     [{ glob: '**/*' }, ['.hidden', 'a.ts', 'b.js', 'src/d.ts', 'src/deep/e.tsx']],
     [{ glob: '*.log' }, []],
     [{ glob: 'src/*/*.tsx' }, ['src/deep/e.tsx']],
+    [{ glob: '{src,lib}/**' }, ['src/d.ts', 'src/deep/e.tsx']],
+    [{ glob: '*/*.ts' }, ['src/d.ts']],
+    [{ glob: 'src/../*.{js,log}' }, ['b.js']],
     [{ glob: 'src/d.ts' }, ['src/d.ts']],
     [{ glob: '!*.ts' }, ['.hidden', 'b.js', 'src/deep/e.tsx']],
     [{ glob: 'none/**' }, []],
     [{ type: 'js' }, ['b.js']],
     [{ type: 'ts', glob: 'a.*' }, ['a.ts']],
+    [{ type: 'log', glob: '*.log' }, []],
+    [{ type: 'ts', glob: 'src/**' }, ['src/d.ts', 'src/deep/e.tsx']],
     [{ path: 'src' }, ['src/d.ts', 'src/deep/e.tsx']],
     [{ path: 'src', glob: 'deep/*' }, ['src/deep/e.tsx']],
     [{ path: 'c.log' }, ['c.log']],
@@ -171,6 +179,85 @@ describe('Grep: which files', () => {
   it('says what it reads', () => {
     const accesses = grepTool.accesses?.({ pattern: 'x', path: 'p', glob: '../q/*.ts' }, { cwd: '/a' });
     expect(accesses?.map(({ path }) => path)).toEqual(['/a/p', '/a/q']);
+  });
+});
+
+describe('Grep: what is hard to search', () => {
+  it('follows no links, and is not held up by pipes or flags for names', async () => {
+    bench.write('real/in', 'x');
+    bench.write('-rf', 'x');
+    symlinkSync('/', bench.path('root'));
+    symlinkSync('real', bench.path('link'));
+    symlinkSync('-rf', bench.path('alias'));
+    execFileSync('mkfifo', [bench.path('fifo')]);
+    expect((await grep('x')).text.split('\n').toSorted()).toEqual(['-rf', 'Found 2 files', 'real/in']);
+    expect((await grep('x', { ...content, path: '-rf' })).content).toBe('-rf:1:x');
+    expect((await grep('x', { path: 'link' })).content).toBe('Found 1 file\nlink/in');
+    expect((await grep('x', { ...content, path: 'alias' })).content).toBe('alias:1:x');
+    expect((await grep('x', { path: 'fifo' })).text).toContain('is a device, pipe or socket');
+  });
+
+  it('looks where permission was given, not where a link leads since', async () => {
+    bench.write('folder/inside', 'x');
+    bench.write('elsewhere/secret', 'x');
+    bench.judged.set(bench.path('folder'), bench.path('folder'));
+    renameSync(bench.path('folder'), bench.path('aside'));
+    symlinkSync('elsewhere', bench.path('folder'));
+    const { text, isError } = await grep('x', { path: 'folder' });
+    expect(isError).toBe(true);
+    expect(text).toContain('is reached through a link that appeared since it was checked; nothing was searched');
+    bench.judged.set(bench.path('aside/inside'), bench.path('aside/inside'));
+    renameSync(bench.path('aside/inside'), bench.path('aside/other'));
+    symlinkSync('../elsewhere/secret', bench.path('aside/inside'));
+    expect((await grep('x', { ...content, path: 'aside/inside' })).text).toContain('nothing was searched');
+  });
+
+  it('reads invalid UTF-8, tells of binary files that are named, and leaves out others', async () => {
+    bench.write('bad.txt', Buffer.from([0x78, 0xff, 0x0a]));
+    bench.write('binary', 'x\0x\n');
+    writeFileSync(Buffer.concat([Buffer.from(`${bench.folder}/name-`), Buffer.from([0xff])]), 'x\n');
+    expect((await grep('x', content)).content).toBe('bad.txt:1:x\ufffd\nname-\ufffd:1:x');
+    expect((await grep('x', { ...content, path: 'binary' })).text).toMatch(/^binary: binary file matches /);
+    expect((await grep('x', { path: 'binary' })).content).toBe('Found 1 file\nbinary');
+    expect((await grep('x', { output_mode: 'count', path: 'binary' })).text).toMatch(/^binary:2\n/);
+  });
+
+  it('shows the start of lines of a megabyte', async () => {
+    bench.write('long', `needle ${'x'.repeat(1_000_000)}\n${'y'.repeat(1_000_000)} needle\n`);
+    const { text } = await grep('needle', content);
+    expect(text).toMatch(/^long:1:needle x+ \[\.\.\. .*\]\nlong:2:y+ \[\.\.\. .*\]$/);
+    expect(text.length).toBeLessThan(1_200);
+    expect((await grep('needle', { ...content, '-o': true })).content).toBe('long:1:needle\nlong:2:needle');
+  });
+
+  const explosive = ['(x+x+)+y', '(a|a)*b', '(.*){500}z', '(x{100}){100}y'];
+  it.each(explosive)('answers %s on a long line', async (pattern) => {
+    bench.write('long', 'x'.repeat(100_000));
+    expect((await grep(pattern)).content).toBe('No files found');
+  });
+
+  it('refuses expressions that are too large', async () => {
+    bench.write('a', 'x');
+    const { text, isError } = await grep('(((a{100}){100}){100}){100}');
+    expect(isError).toBe(true);
+    expect(text).toContain('exceeds size limit');
+  });
+
+  it('stops when it is interrupted', async () => {
+    const rg = bench.write('slow-rg', '#!/bin/sh\ntouch started\nexec sleep 60\n');
+    execFileSync('chmod', ['+x', rg]);
+    bench.workspace = { ...bench.workspace, ripgrep: async () => rg };
+    const interrupt = new AbortController();
+    const call = bench.call(grepTool, { pattern: 'x' }, interrupt.signal);
+    await until(() => existsSync(bench.path('started')));
+    interrupt.abort();
+    expect(await call).toMatchObject({ isError: true, text: 'The search was interrupted.' });
+  });
+
+  it('says that ripgrep is missing', async () => {
+    const missing = new HeddleError('ripgrep_missing', 'ripgrep was not found.');
+    bench.workspace = { ...bench.workspace, ripgrep: () => Promise.reject(missing) };
+    expect(await grep('x')).toMatchObject({ isError: true, text: 'ripgrep was not found.' });
   });
 });
 

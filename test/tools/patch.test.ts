@@ -52,6 +52,23 @@ describe('createPatch', () => {
     }
   });
 
+  it('finds small changes in long texts, with their lines around them', () => {
+    const random = createRandom(5);
+    const lines = Array.from({ length: 3_000 }, (_, i) => `line ${i} ${'x'.repeat(random(20))}`);
+    for (let round = 0; round < 200; round += 1) {
+      const changed = [...lines];
+      const at = random(lines.length);
+      changed.splice(at, random(4), ...Array.from({ length: random(4) }, () => `new ${random(9)}`));
+      const [before, after] = [`${lines.join('\n')}\n`, changed.join('\n') + (random(2) === 0 ? '' : '\n')];
+      const hunks = createPatch(before, after);
+      expect(applyPatch(before, hunks)).toBe(after);
+      expect(hunks.length).toBeLessThanOrEqual(2);
+      const [first] = hunks;
+      if (first !== undefined && at > 3)
+        expect(first.lines.slice(0, 3).every((line) => line.startsWith(' '))).toBe(true);
+    }
+  });
+
   it('stays quick and right for texts that have little in common', () => {
     const before = Array.from({ length: 20_000 }, (_, i) => `old ${i}`).join('\n');
     const after = Array.from({ length: 20_000 }, (_, i) => (i % 3 === 0 ? `old ${i}` : `new ${i}`)).join('\n');

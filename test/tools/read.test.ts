@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readTool } from '../../src/engine/tools/read.js';
 import { type Bench, createBench } from './bench.js';
@@ -64,17 +64,21 @@ describe('Read of text', () => {
     );
   });
 
-  it('strips CR, decodes BOMs and UTF-16, and marks what is not UTF-8', async () => {
+  it('strips CR, decodes what is not UTF-8, and says so', async () => {
     const crlf = bench.write('crlf', 'a\r\nb\r\n');
     expect((await read({ file_path: crlf })).text).toBe('1\ta\n2\tb');
     const bom = bench.write('bom', '\ufeffé');
     expect((await read({ file_path: bom })).text).toBe('1\té');
     const little = bench.write('le', Buffer.from('\ufeffé\n😀', 'utf16le'));
-    expect((await read({ file_path: little })).text).toBe('1\té\n2\t😀');
-    const big = bench.write('be', Buffer.from('\ufeffé', 'utf16le').swap16());
-    expect((await read({ file_path: big })).text).toBe('1\té');
-    const latin = bench.write('latin', Buffer.from('caf\xe9 ok', 'latin1'));
-    expect((await read({ file_path: latin })).text).toBe('1\tcaf\ufffd ok');
+    expect((await read({ file_path: little })).text).toBe('1\té\n2\t😀\n\n[The file is in UTF-16 LE.]');
+    const big = bench.write('be', Buffer.from('without a mark', 'utf16le').swap16());
+    expect((await read({ file_path: big })).text).toBe('1\twithout a mark\n\n[The file is in UTF-16 BE.]');
+    const latin = bench.write('latin', Buffer.from('caf\xe9 ok\n\x80', 'latin1'));
+    const { text, structured } = await read({ file_path: latin });
+    expect(text).toBe('1\tcafé ok\n2\t€\n\n[The file is not UTF-8: it is shown as Windows-1252.]');
+    expect(structured).toMatchObject({ file: { content: 'café ok\n€', totalLines: 2 } });
+    const damaged = bench.write('damaged', Buffer.concat([Buffer.from('é'), Buffer.from([0xff])]));
+    expect((await read({ file_path: damaged })).text).toContain('1\té\ufffd\n\n[The file is damaged UTF-8');
   });
 
   it('notes what was read, under the real path', async () => {
@@ -85,35 +89,37 @@ describe('Read of text', () => {
     expect(bench.ledger.compare(path, Buffer.from('y'))).toBe('changed');
   });
 
-  it('reads a notebook as the JSON it is', async () => {
-    const path = bench.write('n.ipynb', '{"cells":[]}');
-    expect((await read({ file_path: path })).text).toBe('1\t{"cells":[]}');
-  });
-});
-
-describe('Read of images', () => {
-  const cases: [string, string, string][] = [
-    ['image/png', 'a.png', '89504e470d0a1a0a0000'],
-    ['image/jpeg', 'a.jpg', 'ffd8ffe000'],
-    ['image/gif', 'a.gif', '474946383961'],
-    ['image/webp', 'a.webp', '524946460000000057454250'],
-  ];
-  it.each(cases)('%s by its content', async (type, name, hex) => {
-    const bytes = Buffer.from(hex, 'hex');
-    const { content, structured } = await read({ file_path: bench.write(name, bytes) });
-    const data = bytes.toString('base64');
-    expect(content).toEqual([{ type: 'image', source: { type: 'base64', media_type: type, data } }]);
-    expect(structured).toEqual({ type: 'image', file: { base64: data, type, originalSize: bytes.length } });
+  it('keeps empty lines and numbers them as they are in the file', async () => {
+    const path = bench.write('a.txt', '\n\na\r\n\n');
+    expect((await read({ file_path: path })).text).toBe('1\t\n2\t\n3\ta\n4\t');
+    expect((await read({ file_path: path, offset: 4, limit: 9 })).text).toBe('4\t');
+    expect((await read({ file_path: bench.write('cr', '\r') })).text).toBe('1\t');
   });
 
-  it('refuses one that a model API would refuse', async () => {
-    const bytes = Buffer.alloc(4 * 1024 * 1024);
-    bytes.set(Buffer.from('89504e470d0a1a0a', 'hex'));
-    const { text, isError } = await read({ file_path: bench.write('big.png', bytes) });
-    expect({ text, isError }).toEqual({
-      text: expect.stringContaining('(4MB) is too large to be shown'),
-      isError: true,
-    });
+  it('gives a part of a large file', async () => {
+    const path = bench.write('a.txt', `${'x'.repeat(99)}\n`.repeat(400_000));
+    const { text, structured } = await read({ file_path: path, offset: 399_999 });
+    expect(text).toBe(`399999\t${'x'.repeat(99)}\n400000\t${'x'.repeat(99)}`);
+    expect(structured).toMatchObject({ file: { numLines: 2, startLine: 399_999, totalLines: 400_000 } });
+    const one = bench.write('one-line', 'é'.repeat(10_000_000));
+    expect((await read({ file_path: one, limit: 1 })).text).toBe(
+      `1\t${'é'.repeat(2_000)}... [cut: this line has 10,000,000 characters]`,
+    );
+  });
+
+  it('reads SVG as the text it is', async () => {
+    expect((await read({ file_path: bench.write('a.svg', '<svg/>') })).text).toBe('1\t<svg/>');
+  });
+
+  it('reads what permission judged, and nothing that a link leads to since', async () => {
+    const path = bench.write('inside/a.txt', 'mine');
+    const outside = bench.write('outside/a.txt', 'theirs');
+    bench.judged.set(path, path);
+    rmSync(path);
+    symlinkSync(outside, path);
+    const { text, isError } = await read({ file_path: path });
+    expect({ text, isError }).toEqual({ text: expect.stringContaining('ELOOP'), isError: true });
+    expect(bench.ledger.compare(path, Buffer.from('theirs'))).toBe('unread');
   });
 });
 
@@ -144,10 +150,11 @@ describe('Read refuses', () => {
     expect(await refusal({ file_path: '/dev/zero' })).toContain('is a device, pipe or socket');
   });
 
-  it('binary files and PDF', async () => {
+  it('binary files', async () => {
     const path = bench.write('x.dat', Buffer.from([65, 0, 66]));
     expect(await refusal({ file_path: path })).toContain('The file appears to be a binary .dat file.');
-    expect(await refusal({ file_path: bench.write('x.pdf', '%PDF-1.7\n') })).toContain('PDF files cannot be read');
+    expect(await refusal({ file_path: bench.write('data', Buffer.alloc(9)) })).toContain('to be a binary file.');
+    expect(bench.ledger.compare(path, Buffer.from([65, 0, 66]))).toBe('unread');
   });
 
   it('more than 256 KB at once', async () => {
@@ -157,12 +164,24 @@ describe('Read refuses', () => {
     );
     expect((await read({ file_path: path, offset: 4_000, limit: 2 })).text).toMatch(/^4000\tx+\n4001\tx+$/);
     expect(await refusal({ file_path: path, limit: 5_000 })).toContain('exceeds maximum allowed size');
+    const empty = bench.write('empty-lines', '\n'.repeat(1_000_000));
+    expect(await refusal({ file_path: empty, limit: 1_000_000 })).toContain('exceeds maximum allowed size');
   });
 
   it('a file too large even for a part', async () => {
     const path = bench.path('huge');
     execFileSync('truncate', ['-s', '10G', path]);
-    expect(await refusal({ file_path: path, limit: 1 })).toContain('(10240MB) is too large for Read');
+    expect(await refusal({ file_path: path, limit: 1 })).toContain(
+      'File content (10240MB) is too large: at most 64MB can be read. Use Grep',
+    );
+  });
+
+  it('a file that vanishes after it was judged', async () => {
+    const path = bench.write('a.txt', 'a');
+    bench.judged.set(path, path);
+    rmSync(path);
+    expect(await refusal({ file_path: path })).toContain('File does not exist.');
+    expect(await refusal({ file_path: bench.path('a.txt', 'b') })).toContain('File does not exist.');
   });
 
   it('wrong input, saying which field and why', async () => {

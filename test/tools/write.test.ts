@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readTool } from '../../src/engine/tools/read.js';
 import { writeTool } from '../../src/engine/tools/write.js';
@@ -75,6 +75,49 @@ describe('Write', () => {
     writeFileSync(path, 'changed meanwhile');
     await expect(writeTool.run(input, bench.context())).rejects.toThrow('File has been modified since read');
     expect(bench.text('a')).toBe('changed meanwhile');
+  });
+
+  it('creates a file anew only if there was none when it was checked', async () => {
+    const path = bench.write('a', 'x');
+    await read('a');
+    const input = { file_path: path, content: 'y' };
+    expect(await writeTool.enforce?.(input, bench.context())).toBeUndefined();
+    rmSync(path);
+    await expect(writeTool.run(input, bench.context())).rejects.toThrow(
+      `${path} was removed since it was checked; nothing was written.`,
+    );
+    expect(readdirSync(bench.folder)).toEqual([]);
+    expect((await write('a', 'z')).isError).toBeUndefined();
+  });
+
+  it('overwrites no file that appeared since it was checked', async () => {
+    const input = { file_path: bench.path('a'), content: 'y' };
+    expect(await writeTool.enforce?.(input, bench.context())).toBeUndefined();
+    bench.write('a', 'theirs');
+    await expect(writeTool.run(input, bench.context())).rejects.toThrow('File has not been read yet.');
+    expect(bench.text('a')).toBe('theirs');
+  });
+
+  it('writes where permission found the path to lead, and nowhere else', async () => {
+    bench.write('real', 'x');
+    symlinkSync('real', bench.path('link'));
+    await read('link');
+    expect((await write('link', 'y')).text).toBe(`The file ${bench.path('link')} has been updated successfully.`);
+    expect(lstatSync(bench.path('link')).isSymbolicLink()).toBe(true);
+    expect(bench.text('real')).toBe('y');
+    bench.judged.set(bench.path('link'), bench.path('link'));
+    expect((await write('link', 'z')).text).toBe(
+      `ELOOP: ${bench.path('link')} is reached through a link that appeared since it was checked`,
+    );
+    expect(bench.text('real')).toBe('y');
+  });
+
+  it('says what is wrong with a path that cannot be written', async () => {
+    bench.write('file', '');
+    expect((await write('file/below', 'x')).text).toMatch(
+      /^ENOTDIR: a part of the path is not a folder, .*nothing was/,
+    );
+    expect((await write('x'.repeat(300), 'x')).text).toMatch(/^ENAMETOOLONG: name too long, /);
   });
 
   it('refuses folders, devices and wrong input', async () => {

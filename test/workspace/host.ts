@@ -1,14 +1,14 @@
-/** A host process for the tests of the reaper: runs Bash once and tells its reaper. `argv`: folder, command, mode. */
+/** A host process for the tests of the reaper: runs a shell line once and tells its reaper. `argv`: folder, command, mode. */
 import { systemClock } from '../../src/protocol/plain.js';
-import { bashTool } from '../../src/engine/tools/bash.js';
 import { createReadLedger } from '../../src/engine/tools/ledger.js';
+import { runShell } from '../../src/engine/tools/shell.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import { reaperPid } from '../../src/engine/workspace/reaper.js';
 
 const [, , folder = '', command = ''] = process.argv;
 
-const running = bashTool.run(
-  { command },
+const running = runShell(
+  { command, cwd: folder, timeoutMs: 120_000 },
   {
     workspace: createLocalWorkspace({ clock: systemClock }),
     clock: systemClock,
@@ -20,6 +20,7 @@ const running = bashTool.run(
     env: { PATH: process.env.PATH ?? '', HOME: folder },
     ledger: createReadLedger(),
     progress: () => undefined,
+    judgedPath: (path) => path,
     keep: async () => '',
   },
 );
@@ -30,5 +31,5 @@ const told = setInterval(() => {
   process.stdout.write(`reaper ${reaperPid()}\n`);
 }, 5);
 
-const { content } = await running;
-process.stdout.write(`${JSON.stringify(content)}\n`);
+const { output } = await running;
+process.stdout.write(`${JSON.stringify(output.trimEnd())}\n`);

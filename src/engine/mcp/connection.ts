@@ -15,6 +15,8 @@ export interface McpTool {
   name: string;
   description?: string;
   inputSchema: Record<string, unknown>;
+  /** JSON Schema of `structuredContent`; a server that announces one must give it. */
+  outputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
 }
 

@@ -4,6 +4,7 @@ import { mcpToolName } from './names.js';
 
 /** A tool of a server as one of ours. What a server says of itself is never trusted for permission. */
 export function toTool(server: string, connection: McpConnection, tool: McpTool): Tool {
+  const outputSchema = typeof tool.outputSchema === 'object' && tool.outputSchema ? tool.outputSchema : undefined;
   return {
     name: mcpToolName(server, tool.name),
     description: tool.description ?? '',
@@ -11,12 +12,17 @@ export function toTool(server: string, connection: McpConnection, tool: McpTool)
     // The server knows its schema best, and answers a wrong input with an error of its own.
     parse: (input) => (typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {}),
     isReadOnly: () => false,
+    ...(outputSchema && { outputSchema }),
     run: async (input, { toolUseId, signal }) =>
-      toOutput(await connection.call(tool.name, input, { toolUseId, signal })),
+      toToolOutput(await connection.call(tool.name, input, { toolUseId, signal }), { outputSchema }),
   };
 }
 
-function toOutput(result: McpCallResult): ToolOutput {
+/**
+ * What an MCP tool gives back, as ours do. Of a tool with an output schema only `structuredContent` is structured
+ * output; of others the consumer sees the content.
+ */
+export function toToolOutput(result: McpCallResult, tool: { outputSchema?: unknown } = {}): ToolOutput {
   const blocks = (result.content ?? []).map(toBlock);
   if (result.isError) {
     const text = blocks.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
@@ -25,7 +31,7 @@ function toOutput(result: McpCallResult): ToolOutput {
   if (result.structuredContent !== undefined) {
     return { content: JSON.stringify(result.structuredContent), structured: result.structuredContent };
   }
-  return { content: blocks, structured: blocks };
+  return tool.outputSchema === undefined ? { content: blocks, structured: blocks } : { content: blocks };
 }
 
 function toBlock(block: NonNullable<McpCallResult['content']>[number]): ToolResultContentBlock {

@@ -139,7 +139,7 @@ export function createAnthropicProvider(options: AnthropicOptions): ModelProvide
     }
   }
 
-  return { name: 'anthropic', keySource: credentials.source, stream };
+  return { name: 'anthropic', keySource: credentials.source, searchesWeb: true, stream };
 }
 
 /** What of a batch is passed on: pings are not, nor is anything from an error on. `last` ends the answer, if it is there. */

@@ -13,6 +13,7 @@ export interface CassetteHeader {
   /** The provider that was recorded, as it called itself. */
   provider: string;
   keySource: string;
+  searchesWeb?: true;
 }
 
 /** The failure of a call: what a HeddleError holds. */
@@ -118,7 +119,7 @@ function parseHeader(text: string, file: string): CassetteHeader {
   const place = { file, line: 1 };
   const value =
     text.trim() === '' ? fail(place, 'is empty, and should say that this is a cassette') : parseObject(text, place);
-  const { cassette, provider, keySource } = value;
+  const { cassette, provider, keySource, searchesWeb } = value;
   if (typeof cassette !== 'number') return fail(place, 'does not say that this is a cassette');
   if (cassette !== CASSETTE_FORMAT) {
     return fail(place, `says format ${cassette}, and this version reads format ${CASSETTE_FORMAT}`);
@@ -127,6 +128,7 @@ function parseHeader(text: string, file: string): CassetteHeader {
     cassette,
     provider: typeof provider === 'string' ? provider : 'replay',
     keySource: typeof keySource === 'string' ? keySource : 'none',
+    ...(searchesWeb === true && { searchesWeb }),
   };
 }
 

@@ -32,6 +32,7 @@ export function createRecorder(provider: ModelProvider, options: RecorderOptions
     cassette: CASSETTE_FORMAT,
     provider: provider.name,
     keySource: provider.keySource,
+    ...(provider.searchesWeb && { searchesWeb: true }),
   });
   let calls = 0;
 
@@ -68,6 +69,7 @@ export function createRecorder(provider: ModelProvider, options: RecorderOptions
   return {
     name: provider.name,
     keySource: provider.keySource,
+    ...(provider.searchesWeb && { searchesWeb: true }),
     stream(request, streamOptions) {
       calls += 1;
       return record({ call: calls, request: structuredClone(request), events: [] }, streamOptions);

@@ -91,6 +91,7 @@ export function createReplay(source: string | readonly string[], options: Replay
   return {
     name: header.provider,
     keySource: header.keySource,
+    ...(header.searchesWeb && { searchesWeb: true }),
     stream(request, streamOptions) {
       const copy = structuredClone(request);
       return play(claim(copy), copy, streamOptions);

@@ -29,6 +29,8 @@ export interface PermissionPolicy {
   askedTools?: readonly string[];
   /** Folders that may be used without asking, links resolved. */
   roots: readonly string[];
+  /** Where the session keeps output that is too long to show: its calls may read there. */
+  ownFolder?: string;
 }
 
 export interface Decision {
@@ -156,7 +158,8 @@ function isReadOnlyCall(call: PermissionCall): boolean {
 }
 
 function judgeRead(call: PermissionCall, policy: PermissionPolicy, allowing: readonly Rule[]): Decision {
-  const roots = [...policy.roots, ...allowing.flatMap(readableFolder)];
+  const own = policy.ownFolder === undefined ? [] : [policy.ownFolder];
+  const roots = [...policy.roots, ...own, ...allowing.flatMap(readableFolder)];
   const outside = outsideOf(call, roots);
   const { pattern } = call.input;
   const isClimbing = call.tool === 'Glob' && typeof pattern === 'string' && climbsOut(pattern, roots);

@@ -1,4 +1,4 @@
-import type { PermissionResult, Tool, ToolAccess, ToolUseBlock } from '../../protocol/index.js';
+import type { PermissionResult, ToolAccess, ToolUseBlock, WholeTool } from '../../protocol/index.js';
 import { applyPermissions } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
@@ -7,12 +7,20 @@ import { type Decision, decidePermission } from './decide.js';
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
   /** `judgedOn`: what the decision rests on; when that has changed until the call runs, it must be judged again. */
-  | { kind: 'allow'; input: Record<string, unknown>; judgedOn: string }
+  | { kind: 'allow'; input: Record<string, unknown>; judgedOn: Grounds }
   | { kind: 'deny'; message: string; interrupt: boolean };
+
+/** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
+export interface Grounds {
+  /** Equal for equal grounds. */
+  key: string;
+  /** Each place as the tool names it, and with its links resolved. */
+  places: ReadonlyMap<string, string>;
+}
 
 export interface JudgedCall {
   call: OpenCall;
-  tool: Tool;
+  tool: WholeTool;
   input: Record<string, unknown>;
 }
 
@@ -37,36 +45,42 @@ export async function resolvePermission(
   return ask(scope, judged, decision, signal);
 }
 
-/** What a decision about a call rests on: the folder it starts from, and the places it touches with their links resolved. */
-export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<string> =>
-  toGrounds(scope, await accessesOf(scope, judged));
+export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<Grounds> =>
+  toGrounds(scope, await placesOf(scope, judged));
 
-const toGrounds = ({ state }: SessionScope, accesses: readonly ToolAccess[]): string =>
-  JSON.stringify([state.cwd, accesses]);
+type Place = ToolAccess & { real: string };
 
-const accessesOf = ({ state, workspace }: SessionScope, { tool, input }: Pick<JudgedCall, 'tool' | 'input'>) =>
+const toGrounds = ({ state }: SessionScope, places: readonly Place[]): Grounds => ({
+  key: JSON.stringify([state.cwd, places]),
+  places: new Map(places.map(({ path, real }) => [path, real])),
+});
+
+const placesOf = (
+  { state, workspace }: SessionScope,
+  { tool, input }: Pick<JudgedCall, 'tool' | 'input'>,
+): Promise<Place[]> =>
   Promise.all(
-    (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async ({ path, access }) => ({
-      path: await workspace.realPath(path),
-      access,
+    (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => ({
+      ...access,
+      real: await workspace.realPath(access.path),
     })),
   );
 
 interface Judgement {
   decision: Decision;
-  judgedOn: string;
+  judgedOn: Grounds;
 }
 
 async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<Judgement> {
   const { state, config } = scope;
-  const accesses = await accessesOf(scope, { tool, input });
+  const places = await placesOf(scope, { tool, input });
   const decision = decidePermission(
     {
       tool: tool.name,
       input,
       readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
       edits: tool.edits ?? false,
-      accesses,
+      accesses: places.map(({ real, access }) => ({ path: real, access })),
       ...(typeof input.command === 'string' && { command: input.command }),
     },
     {
@@ -75,9 +89,10 @@ async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<
       disallowedTools: [...(config.disallowedTools ?? []), ...state.denied],
       askedTools: state.asked,
       roots: state.roots,
+      ...(scope.kept.folder !== undefined && { ownFolder: scope.kept.folder }),
     },
   );
-  return { decision, judgedOn: toGrounds(scope, accesses) };
+  return { decision, judgedOn: toGrounds(scope, places) };
 }
 
 async function ask(

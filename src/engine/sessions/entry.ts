@@ -2,6 +2,7 @@ import type {
   ApiMessage,
   AssistantMessage,
   PermissionMode,
+  TodoWriteInput,
   Usage,
   UserContentBlock,
   UserMessage,
@@ -30,6 +31,8 @@ export interface UserEntry extends ChainFields {
   message: { role: 'user'; content: string | UserContentBlock[] };
   isMeta?: true;
   toolUseResult?: unknown;
+  /** The background tasks whose end this tells the model. */
+  toldTasks?: string[];
 }
 
 /** One content block of an answer. All blocks of one answer share `message.id`. */
@@ -118,6 +121,41 @@ export interface NotedEntry extends LifeFields {
   hash: string;
 }
 
+/** The life of a task in the background. One without an end was ended with the process that ran it. */
+export type TaskEntry = LifeFields & { kind: 'task'; taskId: string } & (
+    | { state: 'started'; toolUseId: string; description: string }
+    | { state: 'ended'; status: string; notice: string }
+  );
+
+/** A model call beside the conversation: the context knows nothing of it, the cost counts it. */
+export interface AsideEntry extends LifeFields {
+  kind: 'aside';
+  purpose: string;
+  messageId: string;
+  model: string;
+  usage: Usage;
+  microCents: number | null;
+}
+
+/** What is to be done, whole, as the tools of that name know it. */
+export interface ListEntry extends LifeFields {
+  kind: 'list';
+  todos?: TodoWriteInput['todos'];
+  tasks?: ListedTask[];
+}
+
+export interface ListedTask {
+  id: string;
+  subject: string;
+  description: string;
+  activeForm?: string;
+  status: 'pending' | 'in_progress' | 'completed';
+  owner?: string;
+  blocks: string[];
+  blockedBy: string[];
+  metadata?: Record<string, unknown>;
+}
+
 export type LifeEntry =
   | SessionEntry
   | TurnEntry
@@ -126,7 +164,10 @@ export type LifeEntry =
   | CallEntry
   | SetEntry
   | FallbackEntry
-  | NotedEntry;
+  | NotedEntry
+  | TaskEntry
+  | AsideEntry
+  | ListEntry;
 
 /** A line of another writer, or of a later version: kept, never understood. */
 export interface ForeignEntry {
@@ -159,7 +200,8 @@ export function parseEntry(line: string): Entry | undefined {
 
 /** Entries that are counted with must have their counts. */
 function isWholeLife(entry: LifeEntry): boolean {
-  if (entry.kind !== 'step' && entry.kind !== 'aborted') return typeof entry.kind === 'string';
+  if (entry.kind !== 'step' && entry.kind !== 'aborted' && entry.kind !== 'aside')
+    return typeof entry.kind === 'string';
   return typeof entry.messageId === 'string' && typeof entry.usage?.input_tokens === 'number';
 }
 

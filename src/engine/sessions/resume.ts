@@ -1,6 +1,7 @@
 import type { LoadedSession, SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, LOG_FORMAT, type SetEntry } from './entry.js';
+import type { TaskNotice } from '../tasks.js';
 import { readChain } from './log.js';
 
 export interface ResumedSession {
@@ -79,3 +80,21 @@ export function lastNotes(entries: readonly Entry[]): Record<string, string> {
   for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'noted') notes[entry.path] = entry.hash;
   return notes;
 }
+
+/** What the model has not been told about tasks in the background, some of which a dead process took with it. */
+export function untoldTasks(entries: readonly Entry[]): TaskNotice[] {
+  const notices = new Map<string, TaskNotice>();
+  for (const entry of entries) {
+    if (isLifeEntry(entry) && entry.kind === 'task') {
+      const { taskId } = entry;
+      if (entry.state === 'started') notices.set(taskId, { taskId, text: describeLost(taskId, entry.description) });
+      else if (entry.status === 'stopped') notices.delete(taskId);
+      else notices.set(taskId, { taskId, text: entry.notice });
+    }
+    if (entry.type === 'user') for (const taskId of entry.toldTasks ?? []) notices.delete(taskId);
+  }
+  return [...notices.values()];
+}
+
+const describeLost = (taskId: string, description: string): string =>
+  `<task-notification>\n<task-id>${taskId}</task-id>\n<status>stopped</status>\n<summary>Background task "${description}" ended with the process that ran it; it is not running any more.</summary>\n</task-notification>`;

@@ -1,76 +1,59 @@
-import { constants } from 'node:os';
-import type { BashInput, ProcessExit, Tool, ToolContext, ToolOutput } from '../../protocol/index.js';
+import type { BashInput, ProcessExit, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
 import { commandAccesses, isPlainlyReadOnly } from '../permissions/command.js';
-import { boundText } from './bound.js';
-import { createOutputBuffer } from './output-buffer.js';
+import type { TaskEnd } from '../tasks.js';
+import { cutText } from './bound.js';
+import type { ToolParts } from './parts.js';
 import { isInside } from './paths.js';
+import { exitCodeOf, runDetached, runShell } from './shell.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-const MAX_TIMEOUT_MS = 600_000;
 const MAX_INLINE = 30_000;
-const PROGRESS_MS = 3_000;
 /** The system takes no longer argument than 128 KiB. */
 const MAX_COMMAND_BYTES = 128 * 1024 - 1;
-const KEPT = { headBytes: 5 * 1024 * 1024, tailBytes: 5 * 1024 * 1024 };
+const MAX_DESCRIPTION = 80;
+const MAX_TASKS = 32;
 
-/**
- * Runs `$1`. Both its streams go to stdout, which alone keeps their order; what was stderr is the way by which the
- * working directory comes back, between two NULs, whether the command ends or exits. Descriptor 19 is one that
- * scripts do not use. All in one line, so that bash counts the lines of the command from 1.
- */
-const WRAPPER = [
-  'exec 19>&2 2>&1',
-  '__heddle_cwd() { local status=$?; builtin printf "\\0"; builtin pwd -P; builtin printf "\\0"; return $status; } >&19',
-  'trap "{ __heddle_cwd; } 2>/dev/null" EXIT',
-  '__heddle_command=$1',
-  'shift',
-  'eval "$__heddle_command"',
-  '{ __heddle_cwd; } 2>/dev/null',
-].join('; ');
+type BashParts = Pick<ToolParts, 'tasks' | 'openOutput'>;
 
-function refuse(input: BashInput): string | undefined {
-  if (input.run_in_background === true) {
-    return 'Background tasks are not supported in this version. Run the command without run_in_background.';
-  }
+export function createBashTool(parts: BashParts): WholeTool<BashInput> {
+  return {
+    name: 'Bash',
+    description:
+      'Runs a command in bash and gives its output, stdout and stderr together. The working directory is kept for ' +
+      'later calls, variables are not. Standard input is empty. With run_in_background it goes on while you work; you ' +
+      'are told when it ends. Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.',
+    inputSchema: inputSchemaOf('Bash'),
+    limits: { text: MAX_INLINE, field: MAX_INLINE },
+    parse: (input) => parseToolInput('Bash', input),
+    isReadOnly: (input) => isPlainlyReadOnly(input.command),
+    accesses: (input, { cwd }) => commandAccesses(input.command, cwd),
+    enforce: (input) => Promise.resolve(refuse(input, parts)),
+    async run(input, context) {
+      const cwd = await findCwd(context);
+      const moved = cwd === context.cwd ? [] : [`Shell cwd was reset to ${cwd}`];
+      if (input.run_in_background === true) return startTask(input, { context, cwd, parts });
+      const timeoutMs = input.timeout ?? DEFAULT_TIMEOUT_MS;
+      const { exit, output, cwd: last } = await runShell({ command: input.command, cwd, timeoutMs }, context);
+      const ended = !exit.timedOut && !exit.aborted;
+      const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : [])].join('\n');
+      return toOutput({ exit, text: output.trimEnd(), notes, timeoutMs });
+    },
+  };
+}
+
+function refuse(input: BashInput, { tasks }: BashParts): string | undefined {
   if (input.dangerouslyDisableSandbox === true) {
     return 'There is no sandbox in this version. Run the command without dangerouslyDisableSandbox.';
   }
   if (Buffer.byteLength(input.command) > MAX_COMMAND_BYTES) {
     return 'The command is longer than 128 KB. Put the long part into a file with Write and use that.';
   }
+  if (input.run_in_background === true && tasks.running.length >= MAX_TASKS) {
+    return `There are ${MAX_TASKS} background tasks already. Stop one with TaskStop, or wait for one to end.`;
+  }
   return undefined;
 }
-
-export const bashTool: Tool<BashInput> = {
-  name: 'Bash',
-  description:
-    'Runs a command in bash and gives its output, stdout and stderr together. The working directory is kept for later ' +
-    'calls, variables are not. Standard input is empty. Output beyond 30,000 characters is cut and kept in a file. ' +
-    'Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.',
-  inputSchema: inputSchemaOf('Bash'),
-  parse: (input) => parseToolInput('Bash', input),
-  isReadOnly: (input) => isPlainlyReadOnly(input.command),
-  accesses: (input, { cwd }) => commandAccesses(input.command, cwd),
-  enforce: (input) => Promise.resolve(refuse(input)),
-  async run(input, context) {
-    const refusal = refuse(input);
-    if (refusal !== undefined) throw new Error(refusal);
-    const cwd = await findCwd(context);
-    const timeoutMs = Math.min(input.timeout ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-    const { exit, output, dropped, report } = await runShell({ command: input.command, cwd, timeoutMs }, context);
-    const { stray, reported } = readReport(report);
-    const ended = !exit.timedOut && !exit.aborted;
-    const notes = [
-      cwd === context.cwd ? undefined : `Shell cwd was reset to ${cwd}`,
-      ended ? await carryCwd(reported, cwd, context) : undefined,
-    ].filter((note) => note !== undefined);
-    const whole = `${stray}${output}`.trimEnd();
-    const keep = (all: string) => context.keep(`${context.toolUseId}.txt`, all);
-    const text = await boundText(whole, { max: MAX_INLINE, keep, dropped });
-    return toOutput({ exit, text, notes: notes.join('\n'), timeoutMs });
-  },
-};
 
 /** The folder may have been removed since the last call; then the session starts again from its own. */
 async function findCwd(context: ToolContext): Promise<string> {
@@ -83,59 +66,65 @@ async function findCwd(context: ToolContext): Promise<string> {
   throw new Error(`The working directory ${cwd} does not exist any more.`);
 }
 
-interface ShellRun {
-  command: string;
-  cwd: string;
-  timeoutMs: number;
-}
-
-async function runShell({ command, cwd, timeoutMs }: ShellRun, context: ToolContext) {
-  const { clock, workspace } = context;
-  const output = createOutputBuffer(KEPT);
-  const report = createOutputBuffer({ headBytes: 32 * 1024, tailBytes: 32 * 1024 });
-  const startedAt = clock.monotonic();
-  let cancelProgress = () => {};
-  const tick = () => {
-    cancelProgress = clock.after(PROGRESS_MS, () => {
-      context.progress({ elapsedSeconds: Math.round((clock.monotonic() - startedAt) / 1000) });
-      tick();
-    });
+/** The command goes on when this call is over: it has a signal of its own, and ends with the session at the latest. */
+function startTask(
+  { command, description, timeout }: BashInput,
+  { context, cwd, parts }: { context: ToolContext; cwd: string; parts: BashParts },
+): ToolOutput {
+  const { workspace, env, clock, toolUseId } = context;
+  const id = `b${clock.uuid().replaceAll('-', '').slice(0, 8)}`;
+  const file = parts.openOutput(`${id}.output`);
+  const title = description ?? cutText(command.replace(/\s+/g, ' '), MAX_DESCRIPTION);
+  const run = async (signal: AbortSignal): Promise<TaskEnd> => {
+    try {
+      const onOutput = (chunk: Uint8Array) => file.write(chunk);
+      const exit = await runDetached({ command, cwd, timeoutMs: timeout, onOutput }, { workspace, env, signal });
+      return toEnd(title, exit);
+    } finally {
+      file.close();
+    }
   };
-  tick();
-  try {
-    const exit = await workspace.run({
-      argv: ['bash', '-c', WRAPPER, 'bash', command],
-      cwd,
-      env: context.env,
-      signal: context.signal,
-      timeoutMs,
-      onOutput: (chunk, stream) => (stream === 'stdout' ? output : report).append(chunk),
-    });
-    return { exit, output: output.text(), dropped: output.dropped(), report: report.text() };
-  } finally {
-    cancelProgress();
-  }
+  parts.tasks.start({
+    id,
+    type: 'local_bash',
+    description: title,
+    toolUseId,
+    command,
+    outputPath: file.path,
+    run,
+  });
+  return {
+    content:
+      `Command running in background with ID: ${id}. Output is being written to: ${file.path}. You will be notified ` +
+      'when it completes; until then Read or TaskOutput shows what it has printed.',
+    structured: {
+      stdout: '',
+      stderr: '',
+      interrupted: false,
+      isImage: false,
+      noOutputExpected: false,
+      backgroundTaskId: id,
+    },
+  };
 }
 
-/** Takes the last folder out of the report; anything else in it bash said before the command began. */
-function readReport(report: string): { stray: string; reported: string | undefined } {
-  const parts = report.split('\0');
-  const folders = parts.filter((_, i) => i % 2 === 1 && i < parts.length - 1);
-  const stray = parts.filter((_, i) => i % 2 === 0).join('');
-  return { stray, reported: folders.at(-1)?.replace(/\n$/, '') };
+function toEnd(title: string, exit: ProcessExit): TaskEnd {
+  const exitCode = exitCodeOf(exit);
+  const command = `Background command "${title}"`;
+  if (exit.timedOut) return { status: 'failed', summary: `${command} timed out (exit code ${exitCode})`, exitCode };
+  if (exitCode === 0) return { status: 'completed', summary: `${command} completed (exit code 0)`, exitCode };
+  return { status: 'failed', summary: `${command} failed with exit code ${exitCode}`, exitCode };
 }
 
-/** Later calls start where this one ended, as long as that is inside the session's folders. */
-async function carryCwd(reported: string | undefined, cwd: string, context: ToolContext): Promise<string | undefined> {
+/** Later calls start where this one ended, as long as that is inside the session's folders. Gives what is to be said. */
+async function carryCwd(last: string | undefined, cwd: string, context: ToolContext): Promise<string[]> {
   const { workspace, roots } = context;
-  if (reported === undefined || reported === '' || reported === (await workspace.realPath(cwd))) return undefined;
+  if (last === undefined || last === '' || last === (await workspace.realPath(cwd))) return [];
   const allowed = await Promise.all(roots.map((root) => workspace.realPath(root)));
-  if (!allowed.some((root) => isInside(root, reported))) return `Shell cwd was reset to ${cwd}`;
-  context.setCwd(reported);
-  return undefined;
+  if (!allowed.some((root) => isInside(root, last))) return [`Shell cwd was reset to ${cwd}`];
+  context.setCwd(last);
+  return [];
 }
-
-const signalNumbers: Readonly<Record<string, number>> = constants.signals;
 
 const showDuration = (ms: number): string => {
   if (ms < 60_000) return `${Number((ms / 1000).toFixed(2))}s`;
@@ -143,23 +132,17 @@ const showDuration = (ms: number): string => {
   return seconds % 60 === 0 ? `${seconds / 60}m` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 };
 
-/** As a shell would report it: 128 and the number of the signal. */
-function codeOf({ code, signal, timedOut }: ProcessExit): number {
-  if (timedOut) return 143;
-  return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
-}
-
 const lines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
 
 function toOutput(result: { exit: ProcessExit; text: string; notes: string; timeoutMs: number }): ToolOutput {
   const { exit, text, notes, timeoutMs } = result;
-  if (exit.aborted) return toError(lines(text, 'The command was interrupted before it finished.'));
-  const code = codeOf(exit);
+  if (exit.aborted) return toError(lines('The command was interrupted before it finished.', text));
+  const code = exitCodeOf(exit);
   if (exit.timedOut)
     return toError(lines(`Exit code ${code}`, `Command timed out after ${showDuration(timeoutMs)}`, text));
-  if (code !== 0) return toError(lines(`Exit code ${code}`, text, notes));
+  if (code !== 0) return toError(lines(`Exit code ${code}`, notes, text));
   return {
-    content: lines(text, notes) || '(Bash completed with no output)',
+    content: lines(notes, text) || '(Bash completed with no output)',
     structured: { stdout: text, stderr: notes, interrupted: false, isImage: false, noOutputExpected: false },
   };
 }

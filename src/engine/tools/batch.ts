@@ -2,13 +2,10 @@ import type { ToolResultBlock } from '../../protocol/index.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import { type CallOutcome, notRun, runCall } from './pipeline.js';
+import { type FinishedCall, summarizeCalls } from './summary.js';
 
-/** One call's place in the order of its message. */
-interface Place {
-  /** Resolves when later read-only calls may run beside this one: it is read-only itself, or over. */
-  passed: Promise<void>;
-  finished: Promise<void>;
-}
+/** Read-only calls of one message that run at a time: a thousand Reads must not hold a thousand files. */
+const MAX_TOGETHER = 16;
 
 /**
  * Runs the calls of one message. All are judged at once, so that every question is visible; read-only calls then run
@@ -21,34 +18,70 @@ export async function runBatch(
 ): Promise<{ interrupt: boolean }> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const places: Place[] = [];
+  const seats = createSeats(MAX_TOGETHER);
+  const done: FinishedCall[] = [];
   let interrupt = false;
-  for (const call of calls) {
-    const before = [...places];
+  // Later read-only calls may run beside those before them that are read-only themselves, or over.
+  let allPassed: Promise<unknown> = Promise.resolve();
+  let allFinished: Promise<unknown> = Promise.resolve();
+  for (const [index, call] of calls.entries()) {
+    const before = { passed: allPassed, finished: allFinished };
     const pass = Promise.withResolvers<void>();
     const run = async (): Promise<void> => {
+      let leave = () => {};
       const outcome = await runCall(scope, call, {
         signal,
         mayRun: async ({ readOnly }) => {
-          if (readOnly) {
-            pass.resolve();
-            await Promise.all(before.map((place) => place.passed));
-          } else {
-            await Promise.all(before.map((place) => place.finished));
+          if (!readOnly) {
+            await before.finished;
+            return;
           }
+          pass.resolve();
+          await before.passed;
+          leave = await seats();
         },
       });
+      leave();
       if (outcome.interrupt) {
         interrupt = true;
         stop.abort();
       }
       recordOutcome(scope, call, outcome, options.tally);
+      done[index] = { block: call.block, isError: outcome.isError };
     };
     const finished = run().finally(pass.resolve);
-    places.push({ passed: pass.promise, finished });
+    allPassed = before.passed.then(() => pass.promise);
+    allFinished = before.finished.then(() => finished);
   }
-  await Promise.all(places.map((place) => place.finished));
+  await allFinished;
+  sumUp(scope, done);
   return { interrupt };
+}
+
+/** Gives a function that resolves when there is a free seat, with the function that leaves it. */
+function createSeats(count: number): () => Promise<() => void> {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return async () => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    return leave;
+  };
+}
+
+function sumUp(scope: SessionScope, done: readonly FinishedCall[]): void {
+  scope.recorder.emit({
+    type: 'tool_use_summary',
+    summary: summarizeCalls(done),
+    preceding_tool_use_ids: done.map(({ block }) => block.id),
+    uuid: scope.clock.uuid(),
+    session_id: scope.id,
+  });
 }
 
 /** Gives calls that will not run a result, because the model API wants every call paired with one. */

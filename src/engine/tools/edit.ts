@@ -1,9 +1,10 @@
-import type { EditInput, Tool, ToolContext } from '../../protocol/index.js';
+import type { EditInput, WholeTool, ToolContext } from '../../protocol/index.js';
 import { cutText } from './bound.js';
 import { refuseUnknown } from './ledger.js';
 import { findNearestLines } from './nearest.js';
 import { createPatch } from './patch.js';
 import { noteCwd, resolvePath } from './paths.js';
+import { originalFor, readThere, refusing, replaceFile } from './replace-file.js';
 import {
   countOccurrences,
   decodeText,
@@ -16,47 +17,48 @@ import {
 } from './text-file.js';
 import type { TextFile } from './text-file.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
-import { MAX_CHANGED_BYTES, originalFor, refusing } from './write.js';
 
 const MAX_QUOTE = 2_000;
 
 interface Plan {
   path: string;
   real: string;
-  /** Undefined when the file is created. */
+  /** The file that is changed; undefined when one is created. */
+  bytes?: Uint8Array;
   before?: TextFile;
   after: TextFile;
+  data: Uint8Array;
 }
 
 const emptyFile: TextFile = { text: '', encoding: 'utf8', bom: false };
 
 /** Works out the edit on the file as it is now. A text refuses. */
 async function plan(input: EditInput, context: ToolContext): Promise<Plan | string> {
-  const { workspace, ledger } = context;
   if (input.old_string === input.new_string) {
     return 'No changes to make: old_string and new_string are exactly the same.';
   }
   const path = resolvePath(context.cwd, input.file_path);
-  const real = await workspace.realPath(path);
-  const stat = await workspace.stat(path);
+  const real = context.judgedPath(path);
+  const bytes = await readThere(real, context);
   const create = input.old_string === '';
-  if (stat === undefined) {
-    if (create) return { path, real, after: { ...emptyFile, text: input.new_string } };
+  if (bytes === undefined) {
+    if (create) {
+      const after = { ...emptyFile, text: input.new_string };
+      return { path, real, after, data: encodeText(after) };
+    }
     return `File does not exist. ${noteCwd(context.cwd)}`;
   }
-  if (stat.kind === 'directory') return `EISDIR: illegal operation on a directory, edit '${path}'`;
-  if (stat.kind === 'other') return `${path} is a device, pipe or socket. Only ordinary files can be edited.`;
-  const bytes = await workspace.readFile(path, { maxBytes: MAX_CHANGED_BYTES });
   if (create && bytes.length > 0) {
     return 'File already exists. An empty old_string only creates new files; give the text that is to be replaced.';
   }
-  const unknown = create ? undefined : refuseUnknown(ledger.compare(real, bytes));
+  const unknown = create ? undefined : refuseUnknown(context.ledger.compare(real, bytes));
   if (unknown !== undefined) return unknown;
   if (isBinary(bytes)) return 'This tool cannot edit binary files.';
   const before = decodeText(bytes);
-  if (create) return { path, real, before, after: { ...before, text: input.new_string } };
-  const text = replace(before, input);
-  return typeof text === 'string' ? text : { path, real, before, after: { ...before, text: text.text } };
+  const text = create ? { text: input.new_string } : replace(before, input);
+  if (typeof text === 'string') return text;
+  const after = { ...before, text: text.text };
+  return { path, real, bytes, before, after, data: encodeText(after) };
 }
 
 /** The new text, or why there is none. */
@@ -99,7 +101,7 @@ function explainNotFound(file: TextFile, wanted: string): string {
   return parts.join('\n\n');
 }
 
-export const editTool: Tool<EditInput> = {
+export const editTool: WholeTool<EditInput> = {
   name: 'Edit',
   description:
     'Replaces exact text in a file that has been read before. old_string must match to the character, without the ' +
@@ -114,10 +116,8 @@ export const editTool: Tool<EditInput> = {
     // Time may have passed since `enforce`, for a person was asked: the edit is made on what is there now.
     const edit = await plan(input, context);
     if (typeof edit === 'string') throw new Error(edit);
-    const { path, real, before, after } = edit;
-    const data = encodeText(after);
-    await context.workspace.writeFile(path, data);
-    context.ledger.note(real, data);
+    const { path, real, bytes, before, after, data } = edit;
+    await replaceFile(context, { real, before: bytes, data });
 
     const original = before === undefined ? undefined : showText(before);
     return {

@@ -5,7 +5,8 @@
 
 type Token = { kind: 'char'; char: string } | { kind: 'any' } | { kind: 'star' } | { kind: 'class'; test: ClassTest };
 type ClassTest = (char: string) => boolean;
-type Segment = Token[] | '**';
+type NameTest = (name: string) => boolean;
+type Segment = NameTest | '**';
 
 const MAX_ALTERNATIVES = 256;
 const MAGIC = /[*?[\]{}\\]/;
@@ -28,19 +29,52 @@ export function splitPattern(pattern: string): SplitPattern {
 }
 
 /** Tests paths relative to the searched folder. A pattern without a slash matches at any depth. */
-export function compilePattern(pattern: string): (path: string) => boolean {
-  const alternatives = expandBraces(pattern).map(toSegments);
-  return (path) => {
-    const parts = path.split('/').map((part) => Array.from(part));
-    return alternatives.some((segments) => matchSegments(segments, parts));
-  };
+export function compilePattern(pattern: string): NameTest {
+  const alternatives = expandBraces(pattern).map(toSegments).map(toPathTest);
+  const [first] = alternatives;
+  if (first !== undefined && alternatives.length === 1) return first;
+  return (path) => alternatives.some((matches) => matches(path));
 }
 
 const toSegments = (pattern: string): Segment[] => {
   const parts = pattern.replace(/^\//, '').split('/');
-  const segments = parts.map((part): Segment => (part === '**' ? '**' : toTokens(part)));
+  const segments = parts.map((part): Segment => (part === '**' ? '**' : toNameTest(toTokens(part))));
   return pattern.includes('/') ? segments : ['**', ...segments];
 };
+
+/** Most paths fail at their last name already, so that they need not be taken apart. */
+function toPathTest(segments: readonly Segment[]): NameTest {
+  const last = segments.at(-1);
+  if (last === undefined || last === '**') return (path) => matchSegments(segments, path.split('/'));
+  const nameAlone = segments.length === 2 && segments[0] === '**';
+  return (path) =>
+    last(path.slice(path.lastIndexOf('/') + 1)) && (nameAlone || matchSegments(segments, path.split('/')));
+}
+
+/** Names of the usual shapes (`*`, `name`, `*.ts`, `name*`, `a*b`) are compared as they are. */
+function toNameTest(tokens: readonly Token[]): NameTest {
+  const stars = tokens.filter(({ kind }) => kind === 'star').length;
+  const isPlain = tokens.every(({ kind }) => kind === 'star' || kind === 'char');
+  if (!isPlain || stars > 1) return (name) => matchName(tokens, Array.from(name));
+  const at = tokens.findIndex(({ kind }) => kind === 'star');
+  const text = tokens.map((token) => (token.kind === 'char' ? token.char : ''));
+  const whole = text.join('');
+  if (stars === 0) return (name) => name === whole;
+  const [head, tail] = [text.slice(0, at).join(''), text.slice(at).join('')];
+  return (name) => name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
+}
+
+/**
+ * Arguments that have ripgrep leave out most of what the pattern does not take, and nothing of what it takes. By a file
+ * type, since a `--glob` would overrule .gitignore. None where ripgrep might read the pattern in another way.
+ */
+export function toTypeFilter(pattern: string): string[] {
+  const name = pattern.slice(pattern.lastIndexOf('/') + 1);
+  const isSame = /^(?:[\w.*?{},@+~% -]|\[[!^]?[\w-]+\])+$/.test(name) && !name.includes('**') && name !== '*';
+  // An empty alternative means nothing to ripgrep.
+  const hasWholeBraces = !/[{}]/.test(pattern.replace(/\{[^{}/]*\}/g, '')) && !/[{,][,}]/.test(name);
+  return isSame && hasWholeBraces ? [`--type-add=heddle:${name}`, '--type=heddle'] : [];
+}
 
 /** The first group of braces: where it opens and closes, and its alternatives. */
 function findBraces(pattern: string): { open: number; close: number; options: string[] } | undefined {
@@ -152,7 +186,7 @@ function matchName(tokens: readonly Token[], name: readonly string[]): boolean {
 }
 
 /** The same with folders for characters and `**` for the star; at the end `**` needs at least a file name. */
-function matchSegments(segments: readonly Segment[], parts: readonly string[][]): boolean {
+function matchSegments(segments: readonly Segment[], parts: readonly string[]): boolean {
   let [s, p] = [0, 0];
   let [star, mark] = [-1, 0];
   while (p < parts.length) {
@@ -161,7 +195,7 @@ function matchSegments(segments: readonly Segment[], parts: readonly string[][])
       if (s === segments.length - 1) return true;
       [star, mark] = [s, p];
       s += 1;
-    } else if (segment !== undefined && matchName(segment, parts[p] ?? [])) {
+    } else if (segment !== undefined && segment(parts[p] ?? '')) {
       s += 1;
       p += 1;
     } else if (star !== -1) {

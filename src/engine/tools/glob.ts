@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import type { GlobInput, Tool } from '../../protocol/index.js';
-import { compilePattern, splitPattern } from './glob-pattern.js';
+import type { GlobInput, WholeTool } from '../../protocol/index.js';
+import { compilePattern, splitPattern, toTypeFilter } from './glob-pattern.js';
 import { noteCwd, resolvePath, shortenPath } from './paths.js';
 import { runSearch, sortByAge } from './search.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 const MAX_FILES = 100;
-/** Beyond this many matches the age of the rest is not looked at. */
-const MAX_MATCHES = 10_000;
+/** The search ends at so many: who gets more must narrow the pattern, and looking at their age takes longer than finding them. */
+const MAX_MATCHES = 5_000;
 
-/** The folder to walk and the pattern for what is in it. */
+/** The folder to walk and the pattern for what is in it. A folder means all that is in it. */
 function locate(input: GlobInput, cwd: string): { folder: string; rest: string } {
-  const { folder, rest } = splitPattern(input.pattern);
+  const { folder, rest } = splitPattern(input.pattern.replace(/\/$/, '/**'));
   return { folder: resolvePath(resolvePath(cwd, input.path ?? '.'), folder === '' ? '.' : folder), rest };
 }
 
-export const globTool: Tool<GlobInput> = {
+export const globTool: WholeTool<GlobInput> = {
   name: 'Glob',
   description:
     'Finds files by name, newest first, 100 at most. Knows * ? [a-z] {a,b} and ** for folders; a pattern without a ' +
@@ -31,24 +31,26 @@ export const globTool: Tool<GlobInput> = {
       throw new Error(`${resolvePath(cwd, input.path)} is not a folder. ${noteCwd(cwd)}`);
     }
     const { folder, rest } = locate(input, cwd);
+    const real = context.judgedPath(folder);
     const matches = compilePattern(rest);
     const found: string[] = [];
     let complete = true;
-    if ((await workspace.stat(folder))?.kind === 'directory') {
+    if ((await workspace.stat(real))?.kind === 'directory') {
       const end = await runSearch(context, {
-        folder,
-        args: ['--files', '--null', '--', './'],
+        folder: real,
+        args: ['--files', ...toTypeFilter(rest), '--null', '--', './'],
         separator: '\0',
+        judged: real,
         onRecord(record) {
-          const path = record.replace(/^\.\//, '');
-          if (matches(path)) found.push(join(folder, path));
+          const name = record.slice(2);
+          if (matches(name)) found.push(name);
           return found.length < MAX_MATCHES;
         },
       });
       complete = end.complete;
     }
-    const sorted = await sortByAge(context, found);
-    const filenames = sorted.slice(0, MAX_FILES).map((path) => shortenPath(cwd, path));
+    const sorted = await sortByAge(context, real, found);
+    const filenames = sorted.slice(0, MAX_FILES).map((name) => shortenPath(cwd, join(folder, name)));
     const truncated = !complete || sorted.length > filenames.length;
     return {
       content: describe({ filenames, total: sorted.length, complete }),

@@ -27,9 +27,50 @@ const toLines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [
 
 export function createPatch(oldText: string, newText: string): PatchHunk[] {
   if (oldText === newText) return [];
-  const oldLines = toLines(oldText);
-  const newLines = toLines(newText);
-  return groupChanges(findChanges(oldLines, newLines)).map((group) => toHunk(group, oldLines, newLines));
+  const { start, oldEnd, newEnd } = findWindow(oldText, newText);
+  const skipped = countLines(oldText, start);
+  const oldLines = toLines(oldText.slice(start, oldEnd));
+  const newLines = toLines(newText.slice(start, newEnd));
+  return groupChanges(findChanges(oldLines, newLines)).map((group) => {
+    const hunk = toHunk(group, oldLines, newLines);
+    return { ...hunk, oldStart: hunk.oldStart + skipped, newStart: hunk.newStart + skipped };
+  });
+}
+
+const STRIDE = 4096;
+
+/**
+ * Where the texts differ, in whole lines and with the context of a hunk on both sides: most edits touch little of a
+ * file, and taking all of it apart costs more than the rest of the edit.
+ */
+function findWindow(a: string, b: string): { start: number; oldEnd: number; newEnd: number } {
+  const shorter = Math.min(a.length, b.length);
+  let same = 0;
+  while (same < shorter && a.slice(same, same + STRIDE) === b.slice(same, same + STRIDE)) same += STRIDE;
+  same = Math.min(same, shorter);
+  while (same < shorter && a.charCodeAt(same) === b.charCodeAt(same)) same += 1;
+  let start = same;
+  for (let line = 0; line <= CONTEXT && start > 0; line += 1) {
+    start = start < 2 ? 0 : a.lastIndexOf('\n', start - 2) + 1;
+  }
+
+  const most = shorter - same;
+  let tail = 0;
+  const end = (text: string, from: number, to: number): string => text.slice(text.length - to, text.length - from);
+  while (tail + STRIDE <= most && end(a, tail, tail + STRIDE) === end(b, tail, tail + STRIDE)) tail += STRIDE;
+  while (tail < most && a.charCodeAt(a.length - 1 - tail) === b.charCodeAt(b.length - 1 - tail)) tail += 1;
+  let oldEnd = a.length - tail;
+  for (let line = 0; line <= CONTEXT && oldEnd < a.length; line += 1) {
+    const newline = a.indexOf('\n', oldEnd);
+    oldEnd = newline === -1 ? a.length : newline + 1;
+  }
+  return { start, oldEnd, newEnd: b.length - (a.length - oldEnd) };
+}
+
+function countLines(text: string, end: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
 }
 
 function findChanges(a: readonly string[], b: readonly string[]): Change[] {
@@ -41,63 +82,68 @@ function findChanges(a: readonly string[], b: readonly string[]): Change[] {
     aEnd -= 1;
     bEnd -= 1;
   }
-  const whole: Change = { oldFrom: start, oldTo: aEnd, newFrom: start, newTo: bEnd };
-  if (aEnd === start || bEnd === start) return [whole];
-  const inner = diffLines(a.slice(start, aEnd), b.slice(start, bEnd));
-  if (inner === undefined) return [whole];
-  return inner.map((change) => ({
-    oldFrom: change.oldFrom + start,
-    oldTo: change.oldTo + start,
-    newFrom: change.newFrom + start,
-    newTo: change.newTo + start,
-  }));
+  const pairs = matchLines(a.slice(start, aEnd), b.slice(start, bEnd));
+  const changes: Change[] = [];
+  let [oldFrom, newFrom] = [start, start];
+  for (const [x, y] of [...pairs, [aEnd - start, bEnd - start] as const]) {
+    const [oldTo, newTo] = [x + start, y + start];
+    if (oldFrom < oldTo || newFrom < newTo) changes.push({ oldFrom, oldTo, newFrom, newTo });
+    [oldFrom, newFrom] = [oldTo + 1, newTo + 1];
+  }
+  return changes;
+}
+
+/** Lines of both sides that belong together, in order; none when the sides differ too much to look for them. */
+function matchLines(a: readonly string[], b: readonly string[]): readonly (readonly [number, number])[] {
+  // What only one side has cannot be matched, and would only make the search long.
+  const [inA, inB] = [new Set(a), new Set(b)];
+  const oldAt = [...a.keys()].filter((x) => inB.has(a[x] ?? ''));
+  const newAt = [...b.keys()].filter((y) => inA.has(b[y] ?? ''));
+  const oldLines = oldAt.map((x) => a[x] ?? '');
+  const newLines = newAt.map((y) => b[y] ?? '');
+  return (diffLines(oldLines, newLines) ?? []).map(([x, y]) => [oldAt[x] ?? 0, newAt[y] ?? 0]);
 }
 
 /** Myers' greedy search for the shortest edit script; undefined when it is longer than MAX_DISTANCE. */
-function diffLines(a: readonly string[], b: readonly string[]): Change[] | undefined {
+function diffLines(a: readonly string[], b: readonly string[]): [number, number][] | undefined {
   const limit = Math.min(MAX_DISTANCE, a.length + b.length);
   const middle = limit + 1;
   const furthest = new Int32Array(2 * limit + 3);
   const at = (k: number): number => furthest[middle + k] ?? 0;
+  /** For each distance the state before it, from `-distance` to `distance`. */
   const trace: Int32Array[] = [];
   for (let d = 0; d <= limit; d += 1) {
-    trace.push(furthest.slice());
+    trace.push(furthest.slice(middle - d, middle + d + 1));
     for (let k = -d; k <= d; k += 2) {
       let x = k === -d || (k !== d && at(k - 1) < at(k + 1)) ? at(k + 1) : at(k - 1) + 1;
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x += 1;
       furthest[middle + k] = x;
-      if (x >= a.length && x - k >= b.length) return walkBack(trace, middle, { x: a.length, y: b.length });
+      if (x >= a.length && x - k >= b.length) return walkBack(trace, { x: a.length, y: b.length });
     }
   }
   return undefined;
 }
 
-function walkBack(trace: readonly Int32Array[], middle: number, end: { x: number; y: number }): Change[] {
-  const changes: Change[] = [];
+/** The lines that stayed, from first to last. */
+function walkBack(trace: readonly Int32Array[], end: { x: number; y: number }): [number, number][] {
+  const pairs: [number, number][] = [];
   let { x, y } = end;
-  for (let d = trace.length - 1; d > 0; d -= 1) {
-    const at = (k: number): number => trace[d]?.[middle + k] ?? 0;
+  for (let d = trace.length - 1; d >= 0; d -= 1) {
+    const at = (k: number): number => trace[d]?.[k + d] ?? 0;
     const k = x - y;
     const inserts = k === -d || (k !== d && at(k - 1) < at(k + 1));
     const previousX = inserts ? at(k + 1) : at(k - 1);
     const previousY = previousX - (inserts ? k + 1 : k - 1);
-    const change: Change = {
-      oldFrom: previousX,
-      oldTo: inserts ? previousX : previousX + 1,
-      newFrom: previousY,
-      newTo: inserts ? previousY + 1 : previousY,
-    };
-    const next = changes.at(-1);
-    if (next !== undefined && next.oldFrom === change.oldTo && next.newFrom === change.newTo) {
-      next.oldFrom = change.oldFrom;
-      next.newFrom = change.newFrom;
-    } else {
-      changes.push(change);
+    const [fromX, fromY] =
+      d === 0 ? [0, 0] : [inserts ? previousX : previousX + 1, inserts ? previousY + 1 : previousY];
+    while (x > fromX && y > fromY) {
+      x -= 1;
+      y -= 1;
+      pairs.push([x, y]);
     }
-    x = previousX;
-    y = previousY;
+    [x, y] = [previousX, previousY];
   }
-  return changes.toReversed();
+  return pairs.toReversed();
 }
 
 /** Changes whose context would touch share a hunk. */

@@ -10,6 +10,7 @@ import { setCwd } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import { groundsOf, resolvePermission } from '../permissions/resolver.js';
 import type { SessionScope } from '../scope.js';
+import { boundOutput } from './bound.js';
 
 /** What became of a tool call. Every way it can end is a value; the model sees them all. */
 export interface CallOutcome {
@@ -27,20 +28,20 @@ export interface CallOptions {
   mayRun(call: { readOnly: boolean }): Promise<void>;
 }
 
-/** The life of a tool call, in reading order. Never throws. */
+/** The life of a tool call, in reading order: every early exit is an error result. Never throws. */
 export async function runCall(scope: SessionScope, call: OpenCall, options: CallOptions): Promise<CallOutcome> {
   const { block } = call;
   const { signal } = options;
   if (call.life === 'started') return refuse(UNKNOWN_END);
 
   const tool = scope.state.tools.get(block.name);
-  if (tool === undefined) return refuse(usageError(`Error: No such tool available: ${block.name}`));
-  if (call.invalidInput !== undefined) return refuse(usageError(invalidJson(tool, call.invalidInput)));
+  if (tool === undefined) return refuseUsage(`Error: No such tool available: ${block.name}`);
+  if (call.invalidInput !== undefined) return refuseUsage(invalidJson(tool, call.invalidInput));
   let input: Record<string, unknown>;
   try {
-    input = await tool.parse(block.input);
+    input = await tool.parse(withoutHostFields(tool, block.input));
   } catch (thrown) {
-    return refuse(usageError(messageOf(thrown)));
+    return refuseUsage(messageOf(thrown));
   }
 
   let permission = await resolvePermission(scope, { call, tool, input }, signal);
@@ -48,7 +49,8 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
     input = permission.input;
     await options.mayRun({ readOnly: tool.isReadOnly(input, { cwd: scope.state.cwd }) });
     // Calls before this one may have moved the folder or a link, and so what was judged: then it is judged anew.
-    if ((await groundsOf(scope, { tool, input }).catch(() => undefined)) !== permission.judgedOn) {
+    const grounds = await groundsOf(scope, { tool, input }).catch(() => undefined);
+    if (grounds?.key !== permission.judgedOn.key) {
       permission = await resolvePermission(scope, { call: { block, life: 'new' }, tool, input }, signal);
     }
   }
@@ -58,16 +60,43 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
     return { ...refuse(permission.message), denial, interrupt: permission.interrupt };
   }
   input = permission.input;
+
   const readOnly = tool.isReadOnly(input, { cwd: scope.state.cwd });
-  const context = toolContext(scope, { call, tool, signal });
+  const context = toolContext(scope, { call, tool, signal, places: permission.judgedOn.places });
+  let output: ToolOutput;
   try {
     const refusal = await tool.enforce?.(input, context);
-    if (refusal !== undefined) return refuse(usageError(refusal));
+    if (refusal !== undefined) return refuseUsage(refusal);
     await scope.recorder.life({ kind: 'call', state: 'started', toolUseId: block.id }, { sync: !readOnly });
-    return toOutcome(await unlessDeaf(scope.clock, tool.run(input, context), signal));
+    const stopTelling = tellProgress(scope.clock, context);
+    try {
+      output = await checkOutput(tool, await unlessDeaf(scope.clock, tool.run(input, context), signal));
+    } finally {
+      stopTelling();
+    }
   } catch (thrown) {
-    return refuse(signal.aborted ? INTERRUPTED : messageOf(thrown));
+    output = { content: signal.aborted ? INTERRUPTED : messageOf(thrown), isError: true };
   }
+  return toOutcome(await boundOutput(output, { limits: tool.limits, name: block.id, keep: context.keep }));
+}
+
+/** An answer that the model gives in the name of a person is none. */
+function withoutHostFields({ hostFields }: Tool, input: Record<string, unknown>): Record<string, unknown> {
+  if (hostFields === undefined) return input;
+  return Object.fromEntries(Object.entries(input).filter(([key]) => !hostFields.includes(key)));
+}
+
+/** A result that is not what its tool promises must not be taken for one. */
+async function checkOutput(tool: Tool, output: ToolOutput): Promise<ToolOutput> {
+  if (tool.outputSchema === undefined || output.isError) return output;
+  const { checkAgainst } = await import('./json-schema.js');
+  const problems =
+    output.structured === undefined
+      ? ['There is no structured output.']
+      : await checkAgainst(tool.outputSchema, output.structured, 'output');
+  if (problems.length === 0) return output;
+  const content = `The result of ${tool.name} does not match the output schema of the tool:\n${problems.join('\n')}`;
+  return { content, isError: true };
 }
 
 /** The outcome of a call that was never looked at, because its turn ended. */
@@ -78,8 +107,23 @@ const INTERRUPTED = 'This call was interrupted by the user while it ran. What it
 const UNKNOWN_END =
   'This call was started, and the process ended before its result was known. It may have had its effect or not: check before you repeat it.';
 
+const PROGRESS_MS = 3_000;
+
+/** Says every few seconds that the call is alive, until the returned function is called. */
+function tellProgress(clock: Clock, context: ToolContext): () => void {
+  let cancel = () => {};
+  const tick = () => {
+    cancel = clock.after(PROGRESS_MS, () => {
+      context.progress();
+      tick();
+    });
+  };
+  tick();
+  return () => cancel();
+}
+
 /** A tool has this long to stop; one that does not hear is left behind, because a turn must be able to end. */
-const DEAF_MS = 1_500;
+const DEAF_MS = 900;
 
 function unlessDeaf<T>(clock: Clock, running: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -98,8 +142,11 @@ function unlessDeaf<T>(clock: Clock, running: Promise<T>, signal: AbortSignal): 
 
 const refuse = (text: string): CallOutcome => ({ content: text, isError: true, structured: `Error: ${text}` });
 
-/** Errors in how a tool was called stand in this frame; errors of the tool itself do not. */
-const usageError = (text: string): string => `<tool_use_error>${text}</tool_use_error>`;
+/** Errors in how a tool was called stand in a frame; errors of the tool itself do not. */
+const refuseUsage = (text: string): CallOutcome => ({
+  ...refuse(text),
+  content: `<tool_use_error>${text}</tool_use_error>`,
+});
 
 const invalidJson = (tool: Tool, raw: string): string =>
   `InputValidationError: ${tool.name} was called with an input that is not a JSON object (${raw.length} characters arrived, ending in ${JSON.stringify(raw.slice(-40))}).`;
@@ -110,8 +157,11 @@ function toOutcome(output: ToolOutput): CallOutcome {
   return { content: output.content, isError, structured: output.structured ?? (isError ? `Error: ${text}` : text) };
 }
 
-function toolContext(scope: SessionScope, options: { call: OpenCall; tool: Tool; signal: AbortSignal }): ToolContext {
-  const { call, tool, signal } = options;
+function toolContext(
+  scope: SessionScope,
+  options: { call: OpenCall; tool: Tool; signal: AbortSignal; places: ReadonlyMap<string, string> },
+): ToolContext {
+  const { call, tool, signal, places } = options;
   const startedAt = scope.clock.monotonic();
   return {
     workspace: scope.workspace,
@@ -133,7 +183,8 @@ function toolContext(scope: SessionScope, options: { call: OpenCall; tool: Tool;
         uuid: scope.clock.uuid(),
         session_id: scope.id,
       }),
-    keep: (name, text) => scope.keep(name, text),
+    judgedPath: (path) => places.get(path) ?? path,
+    keep: (name, data) => scope.kept.keep(name, data),
   };
 }
 

@@ -1,154 +1,64 @@
-import { basename, dirname, extname } from 'node:path';
-import type { ReadInput, Tool, ToolContext, ToolOutput } from '../../protocol/index.js';
-import { cutText } from './bound.js';
-import { findNearestName } from './nearest.js';
-import { noteCwd, resolvePath } from './paths.js';
-import { runSearch } from './search.js';
-import { decodeText, isBinary, showText, splitLines } from './text-file.js';
+import type { ReadInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
+import { findPdfHeader, imageTypeOf, isNamedPdf, isNotebook, MAX_NOTEBOOK_BYTES, MAX_PDF_BYTES } from './file-kind.js';
+import { readOrdinary } from './ordinary-file.js';
+import { resolvePath } from './paths.js';
+import { readText } from './read-text.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
-const MAX_LINES = 2_000;
-const MAX_LINE_LENGTH = 2_000;
-/** The most text that one call gives. */
-const MAX_TEXT_BYTES = 256 * 1024;
 /** The largest file of which a part can be read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** What model APIs take, counted in base64. */
-const MAX_IMAGE_BASE64 = 5 * 1024 * 1024;
 
-export const readTool: Tool<ReadInput> = {
+export const readTool: WholeTool<ReadInput> = {
   name: 'Read',
   description:
     'Reads a file. Text comes as number<TAB>line, 2,000 lines unless offset and limit say otherwise; very long lines ' +
-    'are cut. PNG, JPEG, GIF and WebP files are shown as images.',
+    'are cut. Shows images (PNG, JPEG, GIF, WebP), the cells of notebooks (.ipynb) and the text of PDF files; of more ' +
+    'than 10 pages say which, at most 20.',
   inputSchema: inputSchemaOf('Read'),
+  // The text is bounded here by lines; an image in base64 is one field.
+  limits: { text: 512 * 1024, field: 6 * 1024 * 1024 },
   parse: (input) => parseToolInput('Read', input),
   isReadOnly: () => true,
   accesses: (input, { cwd }) => [{ path: resolvePath(cwd, input.file_path), access: 'read' }],
   async run(input, context) {
     const path = resolvePath(context.cwd, input.file_path);
-    const bytes = await readOrdinary(path, context);
-    const output = readImage(path, bytes) ?? readText({ path, bytes, input });
-    context.ledger.note(await context.workspace.realPath(path), bytes);
+    const real = context.judgedPath(path);
+    const bytes = await readOrdinary({ path, real, action: 'read', ...sizeLimitOf(path) }, context);
+    const output = await show({ path, bytes, input }, context);
+    context.ledger.note(real, bytes);
     return output;
   },
 };
 
-async function readOrdinary(path: string, context: ToolContext): Promise<Uint8Array> {
-  const stat = await context.workspace.stat(path);
-  if (stat === undefined) throw new Error(await explainMissing(path, context));
-  if (stat.kind === 'directory') {
-    throw new Error(`EISDIR: illegal operation on a directory, read '${path}'. Use Glob to list its files.`);
-  }
-  if (stat.kind === 'other') throw new Error(`${path} is a device, pipe or socket. Only ordinary files can be read.`);
-  if (stat.size > MAX_FILE_BYTES) {
-    throw new Error(
-      `File content (${showSize(stat.size)}) is too large for Read, which takes ${showSize(MAX_FILE_BYTES)}. ` +
-        'Use Grep, or a command such as sed -n, to get the part you need.',
-    );
-  }
-  return context.workspace.readFile(path, { maxBytes: MAX_FILE_BYTES });
+function sizeLimitOf(path: string): { maxBytes: number; advice: string } {
+  if (isNotebook(path))
+    return { maxBytes: MAX_NOTEBOOK_BYTES, advice: 'Use a program such as jq to get a part of it.' };
+  if (isNamedPdf(path)) return { maxBytes: MAX_PDF_BYTES, advice: 'Split it, for example with qpdf in Bash.' };
+  return { maxBytes: MAX_FILE_BYTES, advice: 'Use Grep, or a command such as sed -n, to get the part you need.' };
 }
 
-async function explainMissing(path: string, context: ToolContext): Promise<string> {
-  const similar = await findSimilar(path, context).catch(() => undefined);
-  const guess = similar === undefined ? '' : ` Did you mean ${similar}?`;
-  return `File does not exist. ${noteCwd(context.cwd)}${guess}`;
+interface ReadFile {
+  path: string;
+  bytes: Uint8Array;
+  input: ReadInput;
 }
 
-/** A file of the same folder with a similar name. */
-async function findSimilar(path: string, context: ToolContext): Promise<string | undefined> {
-  const folder = dirname(path);
-  if ((await context.workspace.stat(folder))?.kind !== 'directory') return undefined;
-  const names: string[] = [];
-  await runSearch(context, {
-    folder,
-    args: ['--files', '--no-ignore', '--max-depth=1', '--null', '--', './'],
-    separator: '\0',
-    onRecord: (name) => names.push(basename(name)) < 5_000,
-  });
-  const name = findNearestName(basename(path), names.toSorted());
-  return name === undefined ? undefined : `${folder === '/' ? '' : folder}/${name}`;
-}
-
-const showSize = (bytes: number): string =>
-  bytes < 1024 * 1024 ? `${Number((bytes / 1024).toFixed(1))}KB` : `${Number((bytes / 1024 / 1024).toFixed(1))}MB`;
-
-function imageTypeOf(bytes: Uint8Array): string | undefined {
-  const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
-  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
-  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
-  return start.startsWith('RIFF') && start.slice(8) === 'WEBP' ? 'image/webp' : undefined;
-}
-
-function readImage(path: string, bytes: Uint8Array): ToolOutput | undefined {
-  const type = imageTypeOf(bytes);
-  if (type === undefined) return undefined;
-  const data = Buffer.from(bytes).toString('base64');
-  if (data.length > MAX_IMAGE_BASE64) {
-    throw new Error(
-      `The image ${path} (${showSize(bytes.length)}) is too large to be shown. Make a smaller copy and read that.`,
-    );
-  }
-  return {
-    content: [{ type: 'image', source: { type: 'base64', media_type: type, data } }],
-    structured: { type: 'image', file: { base64: data, type, originalSize: bytes.length } },
-  };
-}
-
-const showLine = (line: string): string =>
-  line.length <= MAX_LINE_LENGTH
-    ? line
-    : `${cutText(line, MAX_LINE_LENGTH)}... [cut: this line has ${line.length.toLocaleString('en-US')} characters]`;
-
-const tooMuchText = (size: number): Error =>
-  new Error(
-    `File content (${showSize(size)}) exceeds maximum allowed size (${showSize(MAX_TEXT_BYTES)}). ` +
-      'Use offset and limit to read a part of the file, or Grep to find what you need.',
-  );
-
-function readText(file: { path: string; bytes: Uint8Array; input: ReadInput }): ToolOutput {
+async function show(file: ReadFile, context: ToolContext): Promise<ToolOutput> {
   const { path, bytes, input } = file;
-  if (Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-') {
-    throw new Error('PDF files cannot be read in this version. If pdftotext is installed, run it with Bash.');
+  if (bytes.length === 0) return readText(file);
+  if (isNamedPdf(path) || findPdfHeader(bytes) === 0) {
+    const { readPdf } = await import('./read-pdf.js');
+    return readPdf({ path, bytes, pages: input.pages }, context);
   }
-  if (isBinary(bytes)) {
-    const suffix = extname(path);
-    throw new Error(
-      `This tool cannot read binary files. The file appears to be a binary ${suffix === '' ? '' : `${suffix} `}file. ` +
-        'Use a suitable program with Bash.',
-    );
+  if (input.pages !== undefined) {
+    throw new Error('The parameter `pages` is only for PDF files. Use offset and limit for a part of a text.');
   }
-  const isWhole = input.offset === undefined && input.limit === undefined;
-  if (isWhole && bytes.length > MAX_TEXT_BYTES) throw tooMuchText(bytes.length);
-
-  const all = splitLines(showText(decodeText(bytes)));
-  const startLine = Math.max(1, input.offset ?? 1);
-  const shown = all.slice(startLine - 1, startLine - 1 + (input.limit ?? MAX_LINES)).map(showLine);
-  const content = shown.join('\n');
-  if (content.length > MAX_TEXT_BYTES) throw tooMuchText(content.length);
-  return {
-    content: numberLines(shown, { startLine, total: all.length, hasLimit: input.limit !== undefined }),
-    structured: {
-      type: 'text',
-      file: { filePath: path, content, numLines: shown.length, startLine, totalLines: all.length },
-    },
-  };
-}
-
-const remind = (text: string): string => `<system-reminder>Warning: ${text}</system-reminder>`;
-
-function numberLines(lines: readonly string[], at: { startLine: number; total: number; hasLimit: boolean }): string {
-  const { startLine, total } = at;
-  if (total === 0) return remind('the file exists but the contents are empty.');
-  if (lines.length === 0) {
-    return remind(
-      `the file exists but is shorter than the provided offset (${startLine}). The file has ${total} lines.`,
-    );
+  const type = imageTypeOf(bytes);
+  if (type !== undefined) {
+    const { readImage } = await import('./read-image.js');
+    return readImage({ path, bytes, type }, context);
   }
-  const text = lines.map((line, i) => `${startLine + i}\t${line}`).join('\n');
-  const lastLine = startLine + lines.length - 1;
-  if (at.hasLimit || lastLine === total) return text;
-  return `${text}\n\n[Lines ${startLine} to ${lastLine} of ${total}. Use offset and limit to read more.]`;
+  if (!isNotebook(path)) return readText(file);
+  const { readNotebook } = await import('./read-notebook.js');
+  return readNotebook({ path, bytes }, context);
 }

@@ -1,23 +1,28 @@
-import type { SessionConfig, Tool, ToolParam } from '../../protocol/index.js';
-import { canonicalToolName } from '../../protocol/plain.js';
+import type { SessionConfig, Tool, ToolOutput, ToolParam, WholeTool } from '../../protocol/index.js';
+import { canonicalToolName, HeddleError, inputError, TOOL_ALIASES, TOOL_SCHEMAS } from '../../protocol/plain.js';
 import { deniesTool, parseRule } from '../permissions/rule.js';
+import { findSchemaFault } from './schema-fault.js';
 
 /** The tools of one session. Sorted and frozen at the start: a change would throw the prompt cache away. */
 export interface ToolSet {
   readonly names: readonly string[];
   /** As the model API takes them. */
   readonly params: readonly ToolParam[];
-  get(name: string): Tool | undefined;
+  get(name: string): WholeTool | undefined;
 }
+
+/** The other kind of list. A model does best with one, so these exist only when they are named. */
+const ON_REQUEST = new Set(['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate']);
 
 /** Which of the tools exist: `tools` limits the built-in ones, `disallowedTools` takes whole ones away. */
 export function selectTools(all: readonly Tool[], config: Pick<SessionConfig, 'tools' | 'disallowedTools'>): ToolSet {
-  const wanted = Array.isArray(config.tools) ? new Set(config.tools.map(canonicalToolName)) : undefined;
+  const isWanted = wantedBy(config.tools);
   const removed = (config.disallowedTools ?? []).map(parseRule).filter((rule) => rule.specifier === undefined);
   const chosen = all
-    .filter((tool) => wanted === undefined || wanted.has(tool.name) || wanted.has('default') || isMcp(tool))
+    .filter(({ name }) => !isBuiltin(name) || isWanted(canonicalToolName(name)))
     .filter((tool) => !removed.some((rule) => deniesTool(rule, tool.name)))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(completeTool);
   const byName = new Map(chosen.map((tool) => [tool.name, tool]));
   return {
     names: chosen.map((tool) => tool.name),
@@ -26,8 +31,92 @@ export function selectTools(all: readonly Tool[], config: Pick<SessionConfig, 't
       description,
       input_schema: { ...inputSchema },
     })),
-    get: (name) => byName.get(canonicalToolName(name)),
+    get: (name) => byName.get(canonicalToolName(name)) ?? byName.get(name),
   };
 }
 
-const isMcp = (tool: Tool): boolean => tool.name.startsWith('mcp__');
+/** Names the app's own tools cannot have. Those of MCP servers and of the app are not limited by `tools`. */
+const isBuiltin = (name: string): boolean => Object.hasOwn(TOOL_SCHEMAS, canonicalToolName(name));
+
+function wantedBy(tools: SessionConfig['tools']): (name: string) => boolean {
+  const named = new Set(Array.isArray(tools) ? tools.map(canonicalToolName) : ['default']);
+  if (!named.has('default')) return (name) => named.has(name);
+  const replaced = [...ON_REQUEST].some((name) => named.has(name)) ? 'TodoWrite' : undefined;
+  return (name) => named.has(name) || (!ON_REQUEST.has(name) && name !== replaced);
+}
+
+/** Fills in what a tool of the app leaves open, and looks at what it gives. Its functions keep their `this`. */
+function completeTool(tool: Tool): WholeTool {
+  if (isOurs(tool)) return tool;
+  const { name, description, inputSchema, outputSchema, limits, edits } = tool;
+  return {
+    name,
+    description,
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+    ...(limits && { limits }),
+    ...(edits !== undefined && { edits }),
+    parse: (input) => (tool.parse ? tool.parse(input) : parseBySchema(tool, input)),
+    isReadOnly: (input, context) => tool.isReadOnly?.(input, context) ?? false,
+    ...(tool.accesses && { accesses: (input, context) => tool.accesses?.(input, context) ?? [] }),
+    ...(tool.enforce && { enforce: async (input, context) => await tool.enforce?.(input, context) }),
+    run: async (input, context) => checkOutput(name, await tool.run(input, context)),
+  };
+}
+
+const isOurs = (tool: Tool): tool is WholeTool =>
+  (isBuiltin(tool.name) || tool.name.startsWith('mcp__')) && tool.parse !== undefined && tool.isReadOnly !== undefined;
+
+function checkOutput(name: string, output: Partial<ToolOutput> | undefined): ToolOutput {
+  const content = output?.content;
+  if (typeof content === 'string' || Array.isArray(content)) return output as ToolOutput;
+  throw new Error(`${name} gave no result: its function run must return { content }.`);
+}
+
+/** Gives a copy: what a tool does to its input must not change what the model said. */
+async function parseBySchema({ name, inputSchema }: Tool, input: unknown): Promise<Record<string, unknown>> {
+  const { checkAgainst } = await import('./json-schema.js');
+  const problems = await checkAgainst(inputSchema, input);
+  if (problems.length > 0) throw inputError(name, problems);
+  return structuredClone(input) as Record<string, unknown>;
+}
+
+/** The model API refuses any other. */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+
+/** Permission and `tools` give these a meaning, though no tool may have them now. */
+const RESERVED = new Set(['default', 'StructuredOutput', ...Object.keys(TOOL_SCHEMAS), ...Object.keys(TOOL_ALIASES)]);
+
+/** Throws `invalid_config` for a tool of the app that no model could call, or that would be taken for another. */
+export function checkTools(builtin: readonly Tool[], own: readonly Tool[]): void {
+  const taken = new Set([...RESERVED, ...builtin.map(({ name }) => name)]);
+  const seen = new Set<string>();
+  if (!Array.isArray(own)) throw unusable('The tools of the app must be a list.');
+  for (const tool of own as Partial<Tool>[]) {
+    const { name } = tool ?? {};
+    if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
+      const shown = JSON.stringify(name)?.slice(0, 140) ?? 'nothing';
+      throw unusable(`A tool is named ${shown}; a name is 1 to 128 letters, digits, _ and -.`);
+    }
+    if (taken.has(name)) throw unusable(`The name ${name} belongs to a built-in tool.`);
+    if (name.startsWith('mcp__')) throw unusable(`The tool ${name} has the name of a tool of an MCP server.`);
+    if (seen.has(name)) throw unusable(`There are two tools named ${name}.`);
+    seen.add(name);
+    if (typeof tool.run !== 'function') throw unusable(`The tool ${name} has no function run.`);
+    if (typeof tool.description !== 'string') throw unusable(`The tool ${name} has no description.`);
+    checkSchemas(tool as Tool);
+  }
+}
+
+function checkSchemas({ name, inputSchema, outputSchema }: Tool): void {
+  const fault =
+    typeof inputSchema !== 'object' || inputSchema?.type !== 'object'
+      ? 'its type must be "object"'
+      : findSchemaFault(inputSchema);
+  if (fault !== undefined) throw unusable(`The inputSchema of the tool ${name} cannot be used: ${fault}.`);
+  const outputFault = outputSchema === undefined ? undefined : findSchemaFault(outputSchema);
+  if (outputFault !== undefined) throw unusable(`The outputSchema of the tool ${name} cannot be used: ${outputFault}.`);
+}
+
+const unusable = (message: string): HeddleError =>
+  new HeddleError('invalid_config', message, { hint: 'Correct the tool in heddle.tools, or leave it out.' });

@@ -1,9 +1,10 @@
 /** Runs ripgrep for the tools that search. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ToolContext } from '../../protocol/index.js';
 
 const TIMEOUT_MS = 60_000;
 const MAX_ERROR_TEXT = 4_000;
-const MAX_STATS_AT_ONCE = 32;
+const MAX_STATS_AT_ONCE = 512;
 
 export interface Search {
   folder: string;
@@ -12,6 +13,11 @@ export interface Search {
   separator: '\0' | '\n';
   /** Called for each record. False ends the search. */
   onRecord(record: string): boolean;
+  /**
+   * Where permission found the folder, or the one file, to be: a link that was put in the way since must not lead
+   * elsewhere. It is looked at before and after; who swaps it there and back in between is not noticed.
+   */
+  judged?: string;
 }
 
 export interface SearchEnd {
@@ -35,6 +41,7 @@ export async function runSearch(context: ToolContext, search: Search): Promise<S
   let enough = false;
   let problem = '';
 
+  await checkPlace(context, search);
   const exit = await context.workspace.run({
     argv: [program, ...COMMON_ARGS, ...search.args],
     cwd: search.folder,
@@ -54,6 +61,7 @@ export async function runSearch(context: ToolContext, search: Search): Promise<S
     },
   });
   if (context.signal.aborted) throw new Error('The search was interrupted.');
+  await checkPlace(context, search);
   // 1 means no match. With 2 and no words only some files could not be read.
   if (!enough && !exit.timedOut && exit.code !== 0 && exit.code !== 1 && problem !== '') {
     throw new Error(problem.replace(/^rg: /, '').trimEnd());
@@ -62,16 +70,22 @@ export async function runSearch(context: ToolContext, search: Search): Promise<S
   return { complete: !enough && !exit.timedOut, timedOut: exit.timedOut };
 }
 
-/** Newest first, equals by name. Paths that are gone come last. */
-export async function sortByAge(context: ToolContext, paths: readonly string[]): Promise<string[]> {
-  const times = new Map<string, number>();
-  for (let i = 0; i < paths.length; i += MAX_STATS_AT_ONCE) {
-    await Promise.all(
-      paths.slice(i, i + MAX_STATS_AT_ONCE).map(async (path) => {
-        const stat = await context.workspace.stat(path).catch(() => undefined);
-        times.set(path, stat?.mtimeMs ?? 0);
-      }),
+async function checkPlace({ workspace }: ToolContext, { judged }: Search): Promise<void> {
+  if (judged === undefined || (await workspace.realPath(judged)) === judged) return;
+  throw new Error(`${judged} is reached through a link that appeared since it was checked; nothing was searched.`);
+}
+
+/** The names of files in a folder, newest first, equals by name. What is gone comes last. */
+export async function sortByAge(context: ToolContext, folder: string, names: readonly string[]): Promise<string[]> {
+  const aged: { name: string; time: number }[] = [];
+  for (let i = 0; i < names.length; i += MAX_STATS_AT_ONCE) {
+    if (i > 0) await nextTurn();
+    if (context.signal.aborted) throw new Error('The search was interrupted.');
+    const some = names.slice(i, i + MAX_STATS_AT_ONCE);
+    const stats = await Promise.all(
+      some.map((name) => context.workspace.stat(`${folder}/${name}`).catch(() => undefined)),
     );
+    for (const [at, name] of some.entries()) aged.push({ name, time: stats[at]?.mtimeMs ?? 0 });
   }
-  return paths.toSorted((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0) || (a < b ? -1 : 1));
+  return aged.toSorted((a, b) => b.time - a.time || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
 }

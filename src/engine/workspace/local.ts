@@ -23,7 +23,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     readFile: readWhole,
     writeFile: writeWhole,
     stat: statFile,
-    realPath: (path) => resolveReal(path),
+    realPath: async (path) => resolveReal(path),
     run: (spec) => processes.run(spec),
     async ripgrep() {
       ripgrep ??= await findRipgrep({ env: options.env });

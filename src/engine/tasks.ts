@@ -1,0 +1,169 @@
+/** What a session runs in the background: commands now, agents too. */
+import type { Clock, SystemMessage } from '../protocol/index.js';
+import type { Recorder } from './recorder.js';
+
+export type TaskStatus = 'running' | 'completed' | 'failed' | 'stopped';
+
+/** How a task ended. `summary` is one line for a person. */
+export interface TaskEnd {
+  status: Exclude<TaskStatus, 'running'>;
+  summary: string;
+  exitCode?: number;
+}
+
+export interface TaskSpec {
+  id: string;
+  type: 'local_bash' | 'local_agent';
+  description: string;
+  toolUseId: string;
+  /** The shell line of a command. */
+  command?: string;
+  /** The file that its output goes to while it runs. */
+  outputPath: string;
+  /** Runs until the task ends, or soon after the signal aborts. */
+  run(signal: AbortSignal): Promise<TaskEnd>;
+}
+
+export interface Task extends Readonly<Omit<TaskSpec, 'run'>> {
+  readonly status: TaskStatus;
+  readonly end: TaskEnd | undefined;
+  /** Resolves when the task is over. Never rejects. */
+  readonly over: Promise<void>;
+}
+
+interface LiveTask extends Omit<TaskSpec, 'run'> {
+  status: TaskStatus;
+  end: TaskEnd | undefined;
+  over: Promise<void>;
+  abort: AbortController;
+  /** Somebody asked for the end, and needs no telling. */
+  stopped: boolean;
+}
+
+export interface TasksParts {
+  clock: Clock;
+  recorder: Recorder;
+  sessionId: string;
+}
+
+/** What the model is told when a task ends by itself. */
+export interface TaskNotice {
+  taskId: string;
+  text: string;
+}
+
+export class Tasks {
+  readonly #parts: TasksParts;
+  readonly #tasks = new Map<string, LiveTask>();
+  #onEnd: (notice: TaskNotice | undefined) => void = () => {};
+
+  constructor(parts: TasksParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls back at the end of each task; with a notice unless somebody stopped it. */
+  onEnd(listener: (notice: TaskNotice | undefined) => void): void {
+    this.#onEnd = listener;
+  }
+
+  get running(): readonly Task[] {
+    return [...this.#tasks.values()].filter((task) => task.status === 'running');
+  }
+
+  get(id: string): Task | undefined {
+    return this.#tasks.get(id);
+  }
+
+  start(spec: TaskSpec): Task {
+    const { run, ...facts } = spec;
+    const abort = new AbortController();
+    const task: LiveTask = {
+      ...facts,
+      status: 'running',
+      end: undefined,
+      over: Promise.resolve(),
+      abort,
+      stopped: false,
+    };
+    this.#tasks.set(task.id, task);
+    const { id: taskId, toolUseId, description } = task;
+    void this.#parts.recorder.life({ kind: 'task', state: 'started', taskId, toolUseId, description });
+    this.#emit({
+      subtype: 'task_started',
+      ...this.#names(task),
+      description,
+      task_type: task.type,
+      is_backgrounded: true,
+    });
+    this.#emitRunning();
+    task.over = run(abort.signal)
+      .catch((thrown: unknown): TaskEnd => ({ status: 'failed', summary: String(thrown) }))
+      .then((end) => this.#finish(task, end));
+    return task;
+  }
+
+  /** Ends a task that runs. Gives it once it is over; undefined when there is none of this id. */
+  async stop(id: string): Promise<Task | undefined> {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return undefined;
+    if (task.status === 'running') {
+      task.stopped = true;
+      task.abort.abort();
+      await task.over;
+    }
+    return task;
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all(this.running.map((task) => this.stop(task.id)));
+  }
+
+  #finish(task: LiveTask, end: TaskEnd): void {
+    task.end = task.stopped ? { ...end, status: 'stopped', summary: describeStop(task) } : end;
+    task.status = task.end.status;
+    const { status, summary } = task.end;
+    const notice = noticeOf(task, task.end);
+    void this.#parts.recorder.life({ kind: 'task', state: 'ended', taskId: task.id, status, notice });
+    const end_time = this.#parts.clock.now();
+    const patch = { status: status === 'stopped' ? 'killed' : status, end_time };
+    this.#emit({ subtype: 'task_updated', ...this.#names(task), patch });
+    this.#emit({ subtype: 'task_notification', ...this.#names(task), status, output_file: task.outputPath, summary });
+    this.#emitRunning();
+    this.#onEnd(task.stopped ? undefined : { taskId: task.id, text: notice });
+  }
+
+  #names({ id, toolUseId }: LiveTask): { task_id: string; tool_use_id: string } {
+    return { task_id: id, tool_use_id: toolUseId };
+  }
+
+  #emitRunning(): void {
+    const tasks = this.running.map(({ id, type, description, toolUseId }) => ({
+      task_id: id,
+      task_type: type,
+      description,
+      status: 'running',
+      tool_use_id: toolUseId,
+    }));
+    this.#emit({ subtype: 'background_tasks_changed', tasks });
+  }
+
+  #emit(fields: WithoutEnvelope<SystemMessage>): void {
+    const { recorder, clock, sessionId } = this.#parts;
+    recorder.emit({ type: 'system', uuid: clock.uuid(), session_id: sessionId, ...fields });
+  }
+}
+
+type WithoutEnvelope<M> = M extends SystemMessage ? Omit<M, 'type' | 'uuid' | 'session_id'> : never;
+
+const describeStop = (task: LiveTask): string => `Background command "${task.description}" was stopped`;
+
+/** In the words that models of this kind of tool know. */
+const noticeOf = (task: LiveTask, end: TaskEnd): string =>
+  [
+    '<task-notification>',
+    `<task-id>${task.id}</task-id>`,
+    `<output-file>${task.outputPath}</output-file>`,
+    `<status>${end.status}</status>`,
+    `<summary>${end.summary}</summary>`,
+    '</task-notification>',
+  ].join('\n');

@@ -1,0 +1,18 @@
+import type { CallAside } from '../aside.js';
+import type { Lists } from '../lists.js';
+import type { OutputFile } from '../sessions/kept-output.js';
+import type { Tasks } from '../tasks.js';
+
+/** What the tools of one session reach beyond their ToolContext. */
+export interface ToolParts {
+  tasks: Tasks;
+  lists: Lists;
+  /** Opens a file for the output of a task. */
+  openOutput: (name: string) => OutputFile;
+  /** Asks a model beside the conversation. */
+  callAside: CallAside;
+  /** The environment of the session: which search service, which private hosts. */
+  env: Readonly<Record<string, string>>;
+  /** Whether the provider has a web search of its own. */
+  providerSearches: boolean;
+}

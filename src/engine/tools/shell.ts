@@ -1,0 +1,82 @@
+/** Shell lines as processes, in the foreground and in the background. */
+import { constants } from 'node:os';
+import type { ProcessExit, ToolContext } from '../../protocol/index.js';
+import { createOutputBuffer } from './output-buffer.js';
+
+const KEPT = { headBytes: 5 * 1024 * 1024, tailBytes: 5 * 1024 * 1024 };
+
+/**
+ * Runs `$1`. Both its streams go to stdout, which alone keeps their order; what was stderr is the way by which the
+ * working directory comes back, between two NULs, whether the command ends or exits. Descriptor 19 is one that
+ * scripts do not use. All in one line, so that bash counts the lines of the command from 1.
+ */
+const WRAPPER = [
+  'exec 19>&2 2>&1',
+  '__heddle_cwd() { local status=$?; builtin printf "\\0"; builtin pwd -P; builtin printf "\\0"; return $status; } >&19',
+  'trap "{ __heddle_cwd; } 2>/dev/null" EXIT',
+  '__heddle_command=$1',
+  'shift',
+  'eval "$__heddle_command"',
+  '{ __heddle_cwd; } 2>/dev/null',
+].join('; ');
+
+const BACKGROUND_WRAPPER = 'exec 2>&1; __heddle_command=$1; shift; eval "$__heddle_command"';
+
+export interface ShellRun {
+  command: string;
+  cwd: string;
+  timeoutMs: number;
+}
+
+export interface ShellOutcome {
+  exit: ProcessExit;
+  output: string;
+  /** The folder in which the command ended, if it said so. */
+  cwd: string | undefined;
+}
+
+/** Runs a command to its end. Its output is held in bounded memory. */
+export async function runShell({ command, cwd, timeoutMs }: ShellRun, context: ToolContext): Promise<ShellOutcome> {
+  const output = createOutputBuffer(KEPT);
+  const report = createOutputBuffer({ headBytes: 32 * 1024, tailBytes: 32 * 1024 });
+  const exit = await context.workspace.run({
+    argv: ['bash', '-c', WRAPPER, 'bash', command],
+    cwd,
+    env: context.env,
+    signal: context.signal,
+    timeoutMs,
+    onOutput: (chunk, stream) => (stream === 'stdout' ? output : report).append(chunk),
+  });
+  const { stray, reported } = readReport(report.text());
+  return { exit, output: `${stray}${output.text()}`, cwd: reported };
+}
+
+/** Takes the last folder out of the report; anything else in it bash said before the command began. */
+function readReport(report: string): { stray: string; reported: string | undefined } {
+  const parts = report.split('\0');
+  const folders = parts.filter((_, i) => i % 2 === 1 && i < parts.length - 1);
+  const stray = parts.filter((_, i) => i % 2 === 0).join('');
+  return { stray, reported: folders.at(-1)?.replace(/\n$/, '') };
+}
+
+/** Runs a command until it ends or the signal aborts; its output goes where it is told. */
+export const runDetached = (
+  run: Omit<ShellRun, 'timeoutMs'> & { timeoutMs: number | undefined; onOutput: (chunk: Uint8Array) => void },
+  { workspace, env, signal }: Pick<ToolContext, 'workspace' | 'env' | 'signal'>,
+): Promise<ProcessExit> =>
+  workspace.run({
+    argv: ['bash', '-c', BACKGROUND_WRAPPER, 'bash', run.command],
+    cwd: run.cwd,
+    env,
+    signal,
+    ...(run.timeoutMs !== undefined && { timeoutMs: run.timeoutMs }),
+    onOutput: run.onOutput,
+  });
+
+const signalNumbers: Readonly<Record<string, number>> = constants.signals;
+
+/** As a shell would report it: 128 and the number of the signal. */
+export function exitCodeOf({ code, signal, timedOut }: ProcessExit): number {
+  if (timedOut) return 143;
+  return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
+}

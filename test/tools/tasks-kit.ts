@@ -1,0 +1,31 @@
+/** Background tasks without a session: what they tell is kept in a list. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Outbox } from '../../src/engine/outbox.js';
+import { Recorder } from '../../src/engine/recorder.js';
+import { createKeeper } from '../../src/engine/sessions/kept-output.js';
+import { Log } from '../../src/engine/sessions/log.js';
+import { type TaskNotice, Tasks } from '../../src/engine/tasks.js';
+import type { Message } from '../../src/protocol/index.js';
+import { systemClock } from '../../src/protocol/plain.js';
+
+export function createTasksKit() {
+  const folder = mkdtempSync(join(tmpdir(), 'heddle-tasks-'));
+  const kept = createKeeper(join(folder, 'session.jsonl'));
+  const log = new Log({ key: { sessionId: 's', cwd: '/' }, store: undefined, entries: [] });
+  const outbox = new Outbox();
+  const messages: Message[] = [];
+  outbox.attach({ deliver: (message) => messages.push(message) });
+  const recorder = new Recorder({ log, outbox, clock: systemClock, logger: () => {}, preface: [] });
+  const tasks = new Tasks({ clock: systemClock, recorder, sessionId: 's' });
+  const notices: (TaskNotice | undefined)[] = [];
+  tasks.onEnd((notice) => notices.push(notice));
+  onTestFinished(async () => {
+    await tasks.stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const openOutput = (name: string) => kept.openOutput(name);
+  return { tasks, openOutput, messages, notices, entries: log.entries };
+}
