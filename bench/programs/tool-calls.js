@@ -1,4 +1,5 @@
-// One message with many calls of a tool, through the whole pipeline of a session that keeps its log in a file.
+// One message with many calls of a tool, through the whole pipeline. The log is in memory: before a side effect a file
+// would wait for the disk, and this is about the tools.
 // Prints what a call took, beside what the same work takes without an engine.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 
 const [root, kind] = process.argv.slice(2);
 const load = (door) => import(pathToFileURL(join(root, `dist/${door}/index.js`)).href);
-const { createEngine, createFileStore, createScriptedModel, systemClock } = await load('engine');
+const { createEngine, createMemoryStore, createScriptedModel, systemClock } = await load('engine');
 const cwd = mkdtempSync(join(process.cwd(), 'tools-'));
 const file = (name, text) => {
   writeFileSync(join(cwd, name), text);
@@ -33,7 +34,7 @@ const KINDS = {
       paths.map((file_path) => ['Edit', { file_path, old_string: 'the one', new_string: 'another' }]),
     ];
   },
-  bash: () => [many(40, () => ['Bash', { command: 'echo hello' }])],
+  bash: () => [1, 40].map((count) => many(count, () => ['Bash', { command: 'echo hello' }])),
   'many-reads': () => {
     const file_path = file('page.txt', lines(32_768));
     return [many(1000, () => ['Read', { file_path }])];
@@ -50,6 +51,7 @@ const spawnEcho = () =>
 /** What the same takes by hand, in ms for each; undefined where there is no fair comparison. */
 const FLOORS = {
   bash: async () => {
+    await spawnEcho();
     const started = performance.now();
     for (let n = 0; n < 40; n += 1) await spawnEcho();
     return (performance.now() - started) / 40;
@@ -80,7 +82,7 @@ let ended = 0;
 mkdirSync(join(cwd, 'config'));
 const engine = createEngine({
   clock: systemClock,
-  store: createFileStore({ configDir: join(cwd, 'config') }),
+  ...(kind !== 'many-reads' && { store: createMemoryStore() }),
   provider: createScriptedModel(script),
   tools: [nothing],
 });
@@ -96,13 +98,13 @@ session.attach({
 });
 const floorMs = await FLOORS[kind]?.();
 globalThis.gc?.();
-const rssBefore = process.memoryUsage().rss;
+const heapBefore = process.memoryUsage().heapUsed;
 session.submit({ type: 'user', message: { role: 'user', content: 'go' }, parent_tool_use_id: null });
 await result.promise;
 if (failed) throw new Error(failed);
 globalThis.gc?.();
 const { length } = messages.at(-1);
-const grownMb = (process.memoryUsage().rss - rssBefore) / 1024 / 1024;
+const grownMb = (process.memoryUsage().heapUsed - heapBefore) / 1024 / 1024;
 const keptMb = kind === 'many-reads' ? (length * (await readFile(messages[0][0][1].file_path)).length) / 1048576 : 0;
 console.log(JSON.stringify({ eachMs: (ended - started) / length, floorMs, grownMb, keptMb }));
 await session.close();

@@ -11,6 +11,10 @@ export function toContext(entries: readonly Entry[]): MessageParam[] {
     if (entry.type === 'user') addUser(messages, entry);
     else if (!entry.isApiErrorMessage && !aborted.has(entry.message.id)) addAssistant(messages, entry);
   }
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'user')
+      message.content = orderResults(message.content as UserContentBlock[], messages[index - 1]);
+  }
   return messages;
 }
 
@@ -23,23 +27,21 @@ function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
   else messages.push({ role: 'assistant', content: [...blocks] });
 }
 
-/**
- * Neighbouring user entries are one message: tool results first, as the API wants them, in the order of their calls, so
- * that it does not matter which of them was done first.
- */
+/** Neighbouring user entries are one message. */
 function addUser(messages: MessageParam[], entry: UserEntry): void {
   const said = toBlocks(entry.message.content).filter(saysSomething);
   const blocks: UserContentBlock[] = said.length > 0 ? said : [{ type: 'text', text: '(an empty message)' }];
   const last = messages.at(-1);
-  if (last?.role !== 'user') {
-    messages.push({ role: 'user', content: blocks });
-    return;
-  }
-  const merged = [...(last.content as UserContentBlock[]), ...blocks];
-  const order = callOrder(messages.at(-2));
-  const results = merged.filter((block) => block.type === 'tool_result');
+  if (last?.role === 'user') (last.content as UserContentBlock[]).push(...blocks);
+  else messages.push({ role: 'user', content: blocks });
+}
+
+/** Tool results first, as the API wants them, in the order of their calls, whichever of them was done first. */
+function orderResults(content: readonly UserContentBlock[], answer: MessageParam | undefined): UserContentBlock[] {
+  const order = callOrder(answer);
+  const results = content.filter((block) => block.type === 'tool_result');
   results.sort((a, b) => (order.get(a.tool_use_id) ?? 0) - (order.get(b.tool_use_id) ?? 0));
-  last.content = [...results, ...merged.filter((block) => block.type !== 'tool_result')];
+  return [...results, ...content.filter((block) => block.type !== 'tool_result')];
 }
 
 /** The API refuses blocks of empty text. */

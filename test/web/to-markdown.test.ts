@@ -51,7 +51,7 @@ describe('HTML as Markdown', () => {
 
   it('leaves out images that are written into the page', async () => {
     const { text } = await convert('<p>a <img alt="b" src="data:image/png;base64,AAAA"> <img alt="c" src="c.png"></p>');
-    expect(text).toBe('a  ![c](https://example.org/docs/c.png)');
+    expect(text).toBe('a ![c](https://example.org/docs/c.png)');
   });
 
   it.each([

@@ -16,17 +16,17 @@ export const projectSlug = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g,
  */
 export function createFileStore(options: { configDir: string }): SessionStore {
   const projects = join(options.configDir, 'projects');
-  const descriptors = new Map<string, { fd: number; path: string }>();
+  const descriptors = new Map<string, { fd: number; cwd: string }>();
   const pathOf = (key: SessionKey) => join(projects, projectSlug(key.cwd), key.sessionId + SUFFIX);
 
   const open = (key: SessionKey): number => {
-    const path = pathOf(key);
     const known = descriptors.get(key.sessionId);
-    if (known?.path === path) return known.fd;
+    if (known?.cwd === key.cwd) return known.fd;
+    const path = pathOf(key);
     makeFolders(dirname(path));
     const fd = openSync(path, 'a+', 0o600);
     closeTornTail(fd);
-    descriptors.set(key.sessionId, { fd, path });
+    descriptors.set(key.sessionId, { fd, cwd: key.cwd });
     return fd;
   };
 
