@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ensureBuilt } from '../cli/run-cli.js';
 import { runDropped } from '../soak/dropped-runs.js';
+import { runHostile } from './hostile-runs.js';
 import { runKilled } from '../soak/killed-runs.js';
 import { runInARow } from '../soak/memory-runs.js';
 import { runPermissions } from '../soak/permission-runs.js';
@@ -16,6 +17,10 @@ it('C1: canUseTool is called and its answer used, 30 of 30 runs', async () => {
 
 it('B1, B3: 8 runs in a subprocess, ended at random moments, leave no process', async () => {
   expect(await runKilled(8, SEED)).toEqual([]);
+});
+
+it('B2, B5: 200 hostile Bash calls leave nothing behind', async () => {
+  expect(await runHostile(200, SEED)).toEqual([]);
 });
 
 it('6 runs over WebSockets that are cut at random lose nothing', async () => {

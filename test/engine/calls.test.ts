@@ -226,3 +226,85 @@ describe('which tools there are', () => {
     expect(existsSync(join(run.cwd, 'a.txt'))).toBe(true);
   });
 });
+
+describe('what a call tells', () => {
+  it('while it runs, every few seconds; and when the batch is over, in one sentence', async () => {
+    const { tool, started } = hanging('Slow');
+    const run = await start([{ toolUse: [call('Slow', 't1'), call('Read', 't2', { file_path: 'none.txt' })] }, 'ok'], {
+      tools: [tool],
+    });
+    const result = run.ask('go');
+    await started;
+    run.clock.advance(3_000);
+    run.clock.advance(3_000);
+    run.session.interrupt();
+    await result;
+    const told = run.messages.filter((message) => message.type === 'tool_progress');
+    expect(told.map((message) => [message.tool_use_id, message.elapsed_time_seconds])).toEqual([
+      ['t1', 3],
+      ['t1', 6],
+    ]);
+    expect(run.messages.find((message) => message.type === 'tool_use_summary')).toMatchObject({
+      summary: 'Used Slow, read none.txt (2 of 2 failed)',
+      preceding_tool_use_ids: ['t1', 't2'],
+    });
+  });
+
+  it('three that run together and are interrupted give three paired results', async () => {
+    const slow = ['A', 'B', 'C'].map(hanging);
+    const run = await start([{ toolUse: ['A', 'B', 'C'].map((name) => call(name, name)) }, 'next'], {
+      tools: slow.map(({ tool }) => tool),
+    });
+    const result = run.ask('go');
+    await Promise.all(slow.map(({ started }) => started));
+    run.session.interrupt();
+    expect((await result).is_error).toBe(false);
+    for (const name of ['A', 'B', 'C']) expect(resultText(run.messages, name)).toContain('interrupted');
+    await run.ask('and now?');
+    const results = run.model.requests[1]?.body.messages.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : content.filter((block) => block.type === 'tool_result'),
+    );
+    expect(results).toHaveLength(3);
+  });
+});
+
+describe('what only a host may fill in', () => {
+  const ask = call('AskUserQuestion', 't1', {
+    questions: [
+      {
+        question: 'Which?',
+        header: 'Which',
+        options: [
+          { label: 'A', description: 'a' },
+          { label: 'B', description: 'b' },
+        ],
+      },
+    ],
+    answers: { 'Which?': 'the model says A' },
+  });
+
+  it('H7: an answer of the model itself is dropped; unanswered has a result that says so', async () => {
+    const asked: unknown[] = [];
+    const run = await start([{ toolUse: ask }, 'ok'], {
+      ask: async (question) => {
+        asked.push(question.input);
+        return { behavior: 'allow' };
+      },
+    });
+    await run.ask('go');
+    expect(asked[0]).not.toHaveProperty('answers');
+    expect(resultText(run.messages, 't1')).not.toContain('the model says A');
+    expect(resultText(run.messages, 't1')).toContain('Which?');
+  });
+
+  it('H7: the answer of the host counts; without anyone to ask there is a denial', async () => {
+    const run = await start([{ toolUse: ask }, 'ok'], {
+      ask: async ({ input }) => ({ behavior: 'allow', updatedInput: { ...input, answers: { 'Which?': 'B' } } }),
+    });
+    await run.ask('go');
+    expect(resultText(run.messages, 't1')).toContain('"Which?"="B"');
+    const alone = await start([{ toolUse: ask }, 'ok'], { config: bypass });
+    await alone.ask('go');
+    expect(resultText(alone.messages, 't1')).toContain('nobody here who can be asked');
+  });
+});

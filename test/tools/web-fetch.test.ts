@@ -38,9 +38,8 @@ function createModel(answer: (call: AsideCall) => ContentBlock[] | Promise<Conte
 }
 
 /** WebFetch with one page, or several by path, on a host that the user opened. */
-async function serve(pages: Page | Record<string, Page>, model = createModel()) {
-  const byPath = typeof pages === 'object' && '/' in pages ? (pages as Record<string, Page>) : { '/': pages as Page };
-  const site = await start(({ url = '' }) => byPath[url] ?? { status: 404, body: 'nothing here' });
+async function serve(pages: Page | Map<string, Page>, model = createModel()) {
+  const site = await start(({ url = '' }) => (pages instanceof Map ? pages.get(url) : pages));
   const env = { HEDDLE_WEB_PRIVATE_HOSTS: site.host };
   const tool = createWebFetchTool({ callAside: model.callAside, env });
   const fetch = (path = '/', signal?: AbortSignal) =>
@@ -243,13 +242,13 @@ describe('WebFetch: the cache', () => {
   });
 
   it('keeps neither errors nor redirects nor files', async () => {
-    const { site, fetch } = await serve({
-      '/': 'x',
-      '/gone': { status: 404 },
-      '/away': { status: 302, headers: { location: 'https://example.org/' } },
-      '/file': { body: Uint8Array.of(0), headers: { 'content-type': 'image/png' } },
-    });
-    for (const path of ['/gone', '/away', '/file']) {
+    const pages = new Map<string, Page>([
+      ['/gone', { status: 404 }],
+      ['/away', { status: 302, headers: { location: 'https://example.org/' } }],
+      ['/file', { body: Uint8Array.of(0), headers: { 'content-type': 'image/png' } }],
+    ]);
+    const { site, fetch } = await serve(pages);
+    for (const path of pages.keys()) {
       await fetch(path);
       await fetch(path);
     }

@@ -13,7 +13,7 @@ import {
 } from '../../src/engine/web/search.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import { createFakeClock } from '../../src/testing/fake-clock.js';
-import { closeServer, findClosedPort, listen, type Page, type Site, startSite, watchConnections } from './site.js';
+import { closeServer, findClosedPort, listen, type Site, startSite, watchConnections } from './site.js';
 
 let closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -29,23 +29,31 @@ interface Asked {
   body: string;
 }
 
+type Answer =
+  | string
+  | { status?: number; headers?: Record<string, string>; body?: string }
+  | { results: unknown }
+  | { web: unknown };
+
+/** What has neither a body nor a status is sent as JSON. */
+const toPage = (answer: Answer) => {
+  if (typeof answer === 'string') return { body: answer };
+  return 'results' in answer || 'web' in answer ? { body: JSON.stringify(answer) } : answer;
+};
+
 /** A search service that writes down what it is asked. */
-async function startService(answer: Page | object): Promise<Site & { asked: Asked[] }> {
+async function startService(answer: Answer): Promise<Site & { asked: Asked[] }> {
   const asked: Asked[] = [];
   const site = await startSite((request, response) => {
     const url = new URL(request.url ?? '', 'http://x');
     const { method = '', headers } = request;
-    const page: Page =
-      typeof answer === 'object' && ('body' in answer || 'status' in answer)
-        ? (answer as Page)
-        : { body: typeof answer === 'string' ? answer : JSON.stringify(answer) };
     let body = '';
     request.on('data', (chunk: Buffer) => {
       body += chunk.toString();
     });
     request.on('end', () => {
       asked.push({ method, path: url.pathname, query: Object.fromEntries(url.searchParams), headers, body });
-      const { status = 200, headers: extra = {}, body: text = '' } = typeof page === 'string' ? { body: page } : page;
+      const { status = 200, headers: extra = {}, body: text = '' } = toPage(answer);
       response.writeHead(status, extra).end(text);
     });
   });
@@ -172,7 +180,7 @@ describe('search services', () => {
 });
 
 describe.each(ENGINES)('%s that fails', (name, define) => {
-  const fails = async (answer: Page): Promise<string> => {
+  const fails = async (answer: Answer): Promise<string> => {
     const words = await failure(find(define((await startService(answer)).origin)));
     expect(words).not.toContain(KEY);
     return words;
