@@ -38,6 +38,8 @@ export async function runChat(parts: ChatParts): Promise<number> {
   view.startAt(parts.spentUsd ?? 0);
   const write = (text: string): void => void output.write(text);
   let turnIsOver: () => void = () => {};
+  /** What comes outside a turn of the person, because a background task ended, begins below the prompt. */
+  let mayPrint = false;
   let asking: Promise<unknown> = Promise.resolve();
 
   const signals = watchSignals({ onInterrupt: () => session.interrupt(), close: () => session.close() });
@@ -53,9 +55,13 @@ export async function runChat(parts: ChatParts): Promise<number> {
   const detach = session.attach({
     deliver(message: Message) {
       const text = view.show(message);
+      if (text !== '' && !mayPrint) write('\n');
+      mayPrint ||= text !== '';
       if (text !== '') write(text);
-      // A turn that began by itself, because a background task ended, is not the one that is waited for.
-      if (message.type === 'result' && message.origin === undefined) turnIsOver();
+      if (message.type !== 'result') return;
+      if (message.origin === undefined) return turnIsOver();
+      mayPrint = false;
+      reader.redraw();
     },
     ask(question, { signal }) {
       const readLine = (prompt: string) => reader.readAnswer(prompt, signal);
@@ -71,8 +77,10 @@ export async function runChat(parts: ChatParts): Promise<number> {
     const over = new Promise<void>((resolve) => {
       turnIsOver = resolve;
     });
+    mayPrint = true;
     session.submit(toUserMessage(prompt, session.id));
     await over;
+    mayPrint = false;
     signals.rearm();
   }
 

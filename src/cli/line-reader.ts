@@ -28,6 +28,8 @@ export interface LineReader {
    * before stays a prompt. Undefined: Ctrl-D, the end of input, or the signal.
    */
   readAnswer(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Draws the prompt again that is waited at, with what is typed, after something was printed below it. */
+  redraw(): void;
   /** Leaves the terminal as it was found. */
   close(): void;
 }
@@ -215,6 +217,9 @@ export function createLineReader(options: LineReaderOptions): LineReader {
   return {
     readPrompt,
     readAnswer,
+    redraw() {
+      if (wait?.for === 'prompt') lines.prompt(true);
+    },
     close() {
       hasEnded = true;
       lines.close();

@@ -6,6 +6,8 @@ const OWN_CREDENTIALS = new Set([
   'ANTHROPIC_AUTH_TOKEN',
   'ANTHROPIC_CUSTOM_HEADERS',
   'CLAUDE_CODE_OAUTH_TOKEN',
+  // Its address may hold a login.
+  'SEARXNG_URL',
 ]);
 
 /** Keys of model providers, by the way they are named. */

@@ -26,7 +26,9 @@ export class Session {
   readonly #release: () => Promise<void>;
   readonly #inbox: UserMessage[] = [];
   /** Ends of background tasks that the model does not know of yet. */
-  #notices: TaskNotice[];
+  #notices: TaskNotice[] = [];
+  /** The like from before this process: told with the next turn, but no reason for one. */
+  #oldNotices: readonly TaskNotice[];
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
@@ -39,12 +41,12 @@ export class Session {
   /** `tools` are offered beside those of MCP servers; `release` is called once, when the session is closed. */
   constructor(
     scope: SessionScope,
-    parts: { tools: readonly Tool[]; release: () => Promise<void>; notices: TaskNotice[] },
+    parts: { tools: readonly Tool[]; release: () => Promise<void>; notices: readonly TaskNotice[] },
   ) {
     this.scope = scope;
     this.#tools = parts.tools;
     this.#release = parts.release;
-    this.#notices = parts.notices;
+    this.#oldNotices = parts.notices;
     scope.tasks.onEnd((notice) => this.#takeEnd(notice));
   }
 
@@ -138,7 +140,7 @@ export class Session {
   #finishOrWait(): void {
     const { tasks, clock, config } = this.scope;
     if (tasks.running.length === 0) this.#finished.resolve();
-    else this.#grace ??= clock.after(graceOf(config), () => void tasks.stopAll().then(() => this.#finished.resolve()));
+    else this.#grace ??= clock.after(graceOf(config), () => void tasks.stopAll());
   }
 
   /** A task is over. What the model did not end itself it is told, in a turn that starts by itself. */
@@ -201,8 +203,9 @@ export class Session {
   }
 
   #recordNotices(fields: { isMeta: true } | { uuid: string }): void {
-    const notices = this.#notices;
+    const notices = [...this.#oldNotices, ...this.#notices];
     if (notices.length === 0) return;
+    this.#oldNotices = [];
     this.#notices = [];
     const text = notices.map((notice) => notice.text).join('\n');
     const toldTasks = notices.map((notice) => notice.taskId);

@@ -57,6 +57,7 @@ function createTerminal() {
         const at = shown.indexOf(wanted, seen);
         if (at === -1) return;
         seen = at + wanted.length;
+        check = () => {};
         resolve();
       };
       check();
@@ -282,6 +283,19 @@ describe('what is typed while a turn runs', () => {
     await terminal.type('✓', '/exit');
     await over;
     expect(prompts).toEqual(['work', 'and then this']);
+  });
+
+  it('a turn that begins by itself is shown below the prompt, which is drawn again after it', async () => {
+    const session = createFakeSession((_, self) => self.say(text('First.'), success()));
+    const { terminal, over } = startChat(session);
+    await terminal.type('> ', 'go');
+    await terminal.sees('✓');
+    await terminal.sees('> ');
+    session.say(text('It is done.'), { ...success(), origin: { kind: 'task-notification' } });
+    await terminal.sees('\nIt is done.');
+    await terminal.sees('✓');
+    await terminal.type('> ', '/exit');
+    expect(await over).toBe(0);
   });
 
   it('the cost at the end of a turn is that of the turn, the costs before it left out', async () => {

@@ -180,7 +180,42 @@ describe('at the end of input', () => {
   });
 });
 
+it('the wait may be over in the middle of the turn that tells of one task: that turn goes on', async () => {
+  const answering = Promise.withResolvers<void>();
+  const run = await launch([
+    { toolUse: [WAITS, 'sleep 300'].map((command) => ({ name: 'Bash', input: { command, run_in_background: true } })) },
+    'started',
+    async () => {
+      await answering.promise;
+      return 'told';
+    },
+  ]);
+  const first = run.ask('go');
+  run.session.endInput();
+  await first;
+  await until(() => run.clock.pending.includes(5_000));
+  const second = run.nextResult();
+  release(run);
+  await until(() => run.model.requests.length === 3);
+  run.clock.advance(5_000);
+  await until(() => run.session.scope.tasks.running.length === 0);
+  answering.resolve();
+  expect(await second).toMatchObject({ result: 'told' });
+  await run.session.finished;
+});
+
 describe('after a process died', () => {
+  it('what is to be told starts no turn by itself', async () => {
+    const store = createFileStore({ configDir: scratch() });
+    const cwd = scratch();
+    const first = await launch([bash('t1', 'sleep 300'), 'started'], { store, cwd });
+    await first.ask('go');
+    const second = await launch([], { store, cwd, config: { resume: first.session.id } });
+    second.session.endInput();
+    await second.session.finished;
+    expect(second.messages).toEqual([]);
+  });
+
   it('the model is told with the next prompt which tasks are gone, once', async () => {
     const store = createFileStore({ configDir: scratch() });
     const cwd = scratch();

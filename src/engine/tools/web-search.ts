@@ -68,19 +68,20 @@ function chooseSearch({ callAside, env, providerSearches }: SearchParts): Search
   const wanted = env.HEDDLE_SEARCH || undefined;
   if (providerSearches && (wanted === undefined || wanted === 'provider')) return createProviderSearch(callAside);
   const { SEARXNG_URL, BRAVE_API_KEY, BRAVE_API_URL, TAVILY_API_KEY, TAVILY_API_URL } = env;
-  const searxng = SEARXNG_URL && ((web: Services) => web.defineSearxng(SEARXNG_URL));
-  const brave = BRAVE_API_KEY && ((web: Services) => web.defineBrave(BRAVE_API_KEY, BRAVE_API_URL || undefined));
-  const tavily = TAVILY_API_KEY && ((web: Services) => web.defineTavily(TAVILY_API_KEY, TAVILY_API_URL || undefined));
-  const services = { searxng, brave, tavily };
+  const searxng = SEARXNG_URL && ((web: SearchModule) => web.defineSearxng(SEARXNG_URL));
+  const brave = BRAVE_API_KEY && ((web: SearchModule) => web.defineBrave(BRAVE_API_KEY, BRAVE_API_URL || undefined));
+  const tavily =
+    TAVILY_API_KEY && ((web: SearchModule) => web.defineTavily(TAVILY_API_KEY, TAVILY_API_URL || undefined));
+  const engines = { searxng, brave, tavily };
   const define =
-    wanted === undefined ? searxng || brave || tavily : Object.entries(services).find(([name]) => name === wanted)?.[1];
-  return define ? createServiceSearch(define, env) : undefined;
+    wanted === undefined ? searxng || brave || tavily : Object.entries(engines).find(([name]) => name === wanted)?.[1];
+  return define ? createEngineSearch(define, env) : undefined;
 }
 
-type Services = typeof import('../web/search.js');
+type SearchModule = typeof import('../web/search.js');
 
-const createServiceSearch =
-  (define: (web: Services) => SearchEngine, env: Env): Search =>
+const createEngineSearch =
+  (define: (web: SearchModule) => SearchEngine, env: Env): Search =>
   async (query, { clock, signal }) => {
     const web = await import('../web/search.js');
     const found = await web.search(define(web), query, { env, clock, signal });
