@@ -1,23 +1,10 @@
 /** Model calls beside the conversation: a question about a page, a search. */
-import type { ContentBlock, MessagesBody } from '../protocol/index.js';
+import type { ContentBlock } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
+import type { AsideCall } from './aside-call.js';
 import { startAnswer, takeEvent } from './assemble.js';
 import { budgetLimit, fitBudget } from './limits.js';
 import type { SessionScope } from './scope.js';
-
-export interface AsideCall {
-  /** For the log: what the call is for. */
-  purpose: string;
-  system: string;
-  prompt: string;
-  maxTokens: number;
-  /** Server tools, as the model API takes them. */
-  tools?: MessagesBody['tools'];
-  signal: AbortSignal;
-}
-
-/** Gives the blocks of the answer. Throws a HeddleError; honours the signal. */
-export type CallAside = (call: AsideCall) => Promise<ContentBlock[]>;
 
 const MAX_ATTEMPTS = 2;
 
@@ -36,7 +23,7 @@ export async function callAside(scope: SessionScope, call: AsideCall): Promise<C
 }
 
 async function attemptAside(scope: SessionScope, call: AsideCall): Promise<ContentBlock[]> {
-  const model = smallModel(scope);
+  const model = call.model === undefined ? smallModel(scope) : scope.catalog.resolveModel(call.model).model;
   const body = fitBudget(scope, {
     model,
     max_tokens: call.maxTokens,

@@ -55,8 +55,10 @@ export function setMaxThinkingTokens(scope: SessionScope, tokens: number | null)
 
 export function setCwd(scope: SessionScope, cwd: string): void {
   if (scope.state.cwd === cwd) return;
+  const old_cwd = scope.state.cwd;
   scope.state.cwd = cwd;
   void scope.recorder.life({ kind: 'set', cwd });
+  void scope.hooks.fire('CwdChanged', { old_cwd, new_cwd: cwd }, { signal: new AbortController().signal });
 }
 
 /** A budget that cannot be watched would be no budget. */

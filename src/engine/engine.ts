@@ -10,9 +10,11 @@ import type {
   Workspace,
 } from '../protocol/index.js';
 import { checkConfig, HeddleError } from '../protocol/plain.js';
+import type { CallAside } from './aside-call.js';
 import { callAside } from './aside.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
+import { createSessionHooks } from './hooks/session-hooks.js';
 import { createLists, lastLists } from './lists.js';
 import { mannersFor } from './manners.js';
 import { McpServers } from './mcp/servers.js';
@@ -81,14 +83,20 @@ export function createEngine(parts: EngineParts): Engine {
     const tasks = new Tasks({ clock, recorder, sessionId: key.sessionId });
     const model = catalog.resolveModel(config.model ?? lastChoices(entries).model ?? 'default');
     const provider = await providerFor(model.model);
+    const hooks = createSessionHooks(async () => (await import('./hooks/open.js')).openHooks(scope));
+    const aside: CallAside = (call) => callAside(scope, call);
     const builtin = createBuiltinTools({
       tasks,
       lists: createLists({
         known: lastLists(entries),
         onChange: (change) => void recorder.life({ kind: 'list', ...change }),
       }),
+      async refuseTask(event, { id, subject, description }) {
+        const fields = { task_id: id, task_subject: subject, task_description: description };
+        return (await hooks.fire(event, fields, { signal: new AbortController().signal })).block?.reason;
+      },
       openOutput: (name) => kept.openOutput(name),
-      callAside: (call) => callAside(scope, call),
+      callAside: aside,
       env: config.env,
       providerSearches: provider.searchesWeb ?? false,
     });
@@ -117,9 +125,12 @@ export function createEngine(parts: EngineParts): Engine {
       providerFor,
       kept,
       tasks,
+      hooks,
+      callAside: aside,
     };
     const release = async (): Promise<void> => {
       await tasks.stopAll();
+      hooks.close();
       store?.release(key.sessionId);
       await machine.close();
       await kept.release();

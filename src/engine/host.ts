@@ -1,6 +1,7 @@
 import type {
   Channel,
   Frame,
+  HookInput,
   InitializeParams,
   InitializeResult,
   Logger,
@@ -122,9 +123,12 @@ class Host {
       throw new HeddleError('not_supported', 'File rewinding is not enabled.');
     });
     peer.handle('stop_task', async ({ task_id }) => {
-      const task = await (await this.#open()).scope.tasks.stop(task_id);
-      if (task === undefined) throw new HeddleError('request_failed', `No task found with ID: ${task_id}`);
+      await (await this.#open()).scope.tasks.stop(task_id);
       return {};
+    });
+    peer.handle('end_session', async () => {
+      await (await this.#session)?.tellEnd();
+      return undefined;
     });
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
@@ -189,10 +193,24 @@ class Host {
         backlog: () => ({ size: this.#channel.buffered, belowLimit: (limit) => this.#channel.drained(limit) }),
         ...(this.#config.permissionPromptTool === 'stdio' && { ask: this.#ask }),
       });
+      await this.#attachHooks(session);
       await session.scope.mcp.set(this.#servers);
       return session;
     });
     return this.#session;
+  }
+
+  /** Hook callbacks belong to this client, and are asked through its Peer. */
+  async #attachHooks(session: Session): Promise<void> {
+    const { hooks: callbacks } = this.#config;
+    if (callbacks === undefined) return;
+    await session.scope.hooks.attach({
+      callbacks,
+      askCallback: (callback_id, input, tool_use_id, options) => {
+        if (this.#peer === undefined) throw new HeddleError('channel_closed', 'The host of the hook is gone.');
+        return this.#peer.request('hook_callback', { callback_id, input: input as HookInput, tool_use_id }, options);
+      },
+    });
   }
 
   readonly #ask: Ask = ({ id: _, ...question }, { signal }) => {

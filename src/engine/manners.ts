@@ -8,11 +8,13 @@ export interface Manners {
   readonly limitsFailTheProcess: boolean;
   /** Whether the client knows messages about the life of what it sent in. */
   readonly tellsLifecycle: boolean;
+  /** Whether the result of a prompt that a hook blocked says so; it is empty otherwise. */
+  readonly tellsBlockedPrompts: boolean;
 }
 
 const MANNERS = {
-  old: { limitsAreErrors: false, limitsFailTheProcess: false, tellsLifecycle: false },
-  current: { limitsAreErrors: true, limitsFailTheProcess: true, tellsLifecycle: true },
+  old: { limitsAreErrors: false, limitsFailTheProcess: false, tellsLifecycle: false, tellsBlockedPrompts: false },
+  current: { limitsAreErrors: true, limitsFailTheProcess: true, tellsLifecycle: true, tellsBlockedPrompts: true },
 } as const satisfies Record<string, Manners>;
 
 /** SDK 0.1 and 0.2 treat limits as plain ends; 0.3, and whoever names no version, as errors. */

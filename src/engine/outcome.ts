@@ -9,6 +9,10 @@ export type Ending =
   /** The model API failed for good; the text explains it. */
   | { kind: 'api-error'; text: string; status: number | null; code: string; terminalReason?: string }
   | { kind: 'limit'; limit: Limit }
+  /** A hook ended the turn (`continue: false`). */
+  | { kind: 'stopped'; reason?: string }
+  /** A hook did not let the prompt through. */
+  | { kind: 'blocked'; text: string }
   | { kind: 'interrupted'; during: 'streaming' | 'tools' }
   | { kind: 'failed'; errors: string[]; code?: string; terminalReason?: string };
 
@@ -32,7 +36,7 @@ export function toResult(
     type: 'result' as const,
     duration_ms: Math.round(clock.monotonic() - tally.startedAt),
     duration_api_ms: Math.round(tally.apiMs),
-    num_turns: 1 + tally.rounds + interrupted,
+    num_turns: ending.kind === 'blocked' ? 0 : 1 + tally.rounds + interrupted,
     stop_reason: tally.stopReason,
     session_id: scope.id,
     total_cost_usd: spending.totalUsd,
@@ -56,6 +60,12 @@ export function toResult(
         terminal_reason: 'completed',
         ...(ending.structured !== undefined && { structured_output: ending.structured }),
       };
+    case 'stopped':
+      return { ...common, subtype: 'success', is_error: false, result: '', terminal_reason: 'hook_stopped' };
+    case 'blocked': {
+      const result = manners.tellsBlockedPrompts ? ending.text : '';
+      return { ...common, subtype: 'success', is_error: false, result, terminal_reason: 'hook_stopped' };
+    }
     case 'api-error':
       return {
         ...common,

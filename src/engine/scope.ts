@@ -9,6 +9,8 @@ import type {
   SessionConfig,
   Workspace,
 } from '../protocol/index.js';
+import type { CallAside } from './aside-call.js';
+import type { SessionHooks } from './hooks/session-hooks.js';
 import type { Manners } from './manners.js';
 import type { McpServers } from './mcp/servers.js';
 import type { Catalog, ResolvedModel } from './model/catalog.js';
@@ -61,6 +63,9 @@ export interface SessionScope {
   /** Keeps what is too long to show. */
   readonly kept: Keeper;
   readonly tasks: Tasks;
+  readonly hooks: SessionHooks;
+  /** Asks a model beside the conversation. */
+  readonly callAside: CallAside;
 }
 
 /** What one turn adds up, from its prompt to its result. */
@@ -81,4 +86,6 @@ export interface TurnTally {
   /** The text of the last answer; parts of one that was cut at the output limit are joined. */
   text: { joined: string; last: string };
   denials: PermissionDenial[];
+  /** How often hooks have kept this turn from ending. */
+  stopsBlocked: number;
 }

@@ -1,6 +1,7 @@
-import type { PermissionMode, ResultMessage, Tool, UserMessage } from '../protocol/index.js';
+import type { PermissionMode, ResultMessage, TextBlock, Tool, UserMessage } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { setMaxThinkingTokens, setMode, setModel } from './choices.js';
+import { openPrompt } from './hooks/around-turn.js';
 import { toInit } from './init.js';
 import { emptyUsage } from './model/usage-sum.js';
 import { currentTurn, lastFallback, nextAction, openCalls } from './next-action.js';
@@ -32,6 +33,8 @@ export class Session {
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
+  /** The hooks know of the session. */
+  #hasStarted = false;
   #closed = false;
   /** Cancels the wait for tasks at the end of input. */
   #grace: (() => void) | undefined;
@@ -104,6 +107,14 @@ export class Session {
     this.#wake();
   }
 
+  /** Tells the hooks that the session ends, once; closing does it too, but then their host may be gone. */
+  async tellEnd(): Promise<void> {
+    if (!this.#hasStarted) return;
+    this.#hasStarted = false;
+    const { signal } = new AbortController();
+    await this.scope.hooks.fire('SessionEnd', { reason: 'other' }, { signal });
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -112,6 +123,7 @@ export class Session {
     const running = this.#running;
     running?.abort.abort();
     await running?.over;
+    await this.tellEnd();
     await this.#release();
     this.#finished.resolve();
   }
@@ -175,13 +187,26 @@ export class Session {
     this.#tellLife(message, 'started');
     const uuid = message.uuid ?? clock.uuid();
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
+    const source = this.#hasStarted ? undefined : isFirst ? 'startup' : 'resume';
+    this.#hasStarted = true;
+    const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
     this.#openTurn(uuid);
     if (isFirst) await this.#recordSurroundings();
+    this.#recordMeta(opening.before);
     this.#recordNotices({ isMeta: true });
-    const show = config.replayUserMessages ? { isReplay: true } : false;
-    recorder.user({ content: message.message.content, uuid, show });
-    await this.#runTurn(signal);
+    if (opening.blocked !== undefined) {
+      this.#finishTurn({ kind: 'blocked', text: opening.blocked }, this.#startTally());
+    } else {
+      const content = opening.replaced ? toTexts(opening.after) : message.message.content;
+      recorder.user({ content, uuid, show: config.replayUserMessages ? { isReplay: true } : false });
+      if (!opening.replaced) this.#recordMeta(opening.after);
+      await this.#runTurn(signal);
+    }
     this.#tellLife(message, 'completed');
+  }
+
+  #recordMeta(texts: readonly string[]): void {
+    if (texts.length > 0) this.scope.recorder.user({ content: toTexts(texts), isMeta: true, show: false });
   }
 
   /** A turn that nobody asked for: it tells the model which tasks are over. */
@@ -221,6 +246,10 @@ export class Session {
       const error = toHeddleError(thrown);
       this.scope.logger('error', 'the turn failed', { error: error.stack ?? error.message });
       ending = { kind: 'failed', errors: [error.message], code: error.code };
+    }
+    if (ending.kind === 'api-error') {
+      const { code, text } = ending;
+      await this.scope.hooks.fire('StopFailure', { error: code, error_details: text }, { signal });
     }
     this.#finishTurn(ending, tally, origin);
   }
@@ -276,6 +305,7 @@ export class Session {
       stopReason: null,
       text: { joined: '', last: '' },
       denials: [],
+      stopsBlocked: 0,
     };
   }
 
@@ -303,6 +333,8 @@ export class Session {
     });
   }
 }
+
+const toTexts = (texts: readonly string[]): TextBlock[] => texts.map((text) => ({ type: 'text', text }));
 
 const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model_prompt_too_long']);
 

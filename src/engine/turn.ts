@@ -1,4 +1,5 @@
 import type { HeddleError } from '../protocol/plain.js';
+import { mayStop } from './hooks/around-turn.js';
 import { budgetLimit, turnLimit } from './limits.js';
 import { explainModelError } from './model/explain.js';
 import { type Action, lastTurn, nextAction, openCalls } from './next-action.js';
@@ -38,9 +39,10 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
       case 'run-tools': {
         const limit = budgetLimit(scope);
         if (limit) return { kind: 'limit', limit };
-        const { interrupt } = await runBatch(scope, action.calls, { tally, signal });
+        const { interrupt, stop } = await runBatch(scope, action.calls, { tally, signal });
         tally.rounds += 1;
         if (interrupt || signal.aborted) return { kind: 'interrupted', during: 'tools' };
+        if (stop) return { kind: 'stopped', ...stop };
         break;
       }
       case 'nudge':
@@ -48,8 +50,11 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
         scope.recorder.user({ content: NUDGES[action.why], isMeta: true, show: { isSynthetic: true } });
         tally.rounds += 1;
         break;
-      case 'finish':
-        return finish(action, tally);
+      case 'finish': {
+        const ending = finish(action, tally);
+        if (ending.kind !== 'done' || (await mayStop(scope, tally, signal))) return ending;
+        break;
+      }
       case 'idle':
         return { kind: 'failed', errors: ['There is nothing to do: the log has no prompt.'] };
     }

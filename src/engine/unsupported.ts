@@ -7,7 +7,6 @@ const UNSUPPORTED = {
   agents: 'subagents',
   enableFileCheckpointing: 'file checkpoints',
   forkSession: 'forking a session',
-  hooks: 'hooks',
   jsonSchema: 'structured output',
   managedSettings: 'managed settings',
   mcpConfig: 'MCP servers other than those of the caller',

@@ -1,4 +1,5 @@
 /** A session's settings as plain JSON: argv for a child on stdio, an object in-process. */
+import type { HookMatcherConfig } from './hook.js';
 import type { EffortLevel, PermissionMode, SettingSource } from './names.js';
 
 export type ThinkingConfig = { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
@@ -79,7 +80,7 @@ export interface SessionConfig {
   forwardSubagentText?: boolean;
   enableFileCheckpointing?: boolean;
   /** Hook callbacks of the host, by event. */
-  hooks?: Record<string, unknown>;
+  hooks?: Record<string, HookMatcherConfig[]>;
   sandbox?: Record<string, unknown>;
 
   /** Which client speaks to us: decides the few manners in which versions differ. */

@@ -157,6 +157,12 @@ export const REQUESTS = {
     params: lazy(() => z.object({ task_id: z.string() })),
     result: NoResult,
   }),
+  end_session: spec({
+    about: 'Nothing more will be asked: the SessionEnd hooks run while the host can still answer them.',
+    from: 'host',
+    params: NoParams,
+    result: NoResult,
+  }),
   background_tasks: spec({
     about: 'Moves running work to the background.',
     from: 'host',

@@ -207,6 +207,8 @@ export interface ProcessSpec {
   signal: AbortSignal;
   /** The whole process group is ended after this long: TERM, two seconds, KILL. */
   timeoutMs?: number;
+  /** What it reads on its standard input, which then ends; closed when absent. It need not read it. */
+  input?: Uint8Array;
   /** Output as it comes, both streams in order. Must return quickly. */
   onOutput(chunk: Uint8Array, stream: 'stdout' | 'stderr'): void;
 }
@@ -234,7 +236,7 @@ export interface Workspace {
   stat(path: string): Promise<FileStat | undefined>;
   /** The path with every link resolved; for what does not exist yet, that of its nearest existing parent plus the rest. */
   realPath(path: string): Promise<string>;
-  /** Runs a process with its standard input closed, until it and its group have ended or been ended. */
+  /** Runs a process, without `input` with its standard input closed, until it and its group have ended or been ended. */
   run(spec: ProcessSpec): Promise<ProcessExit>;
   /** The ripgrep program. Throws `ripgrep_missing`. */
   ripgrep(): Promise<string>;

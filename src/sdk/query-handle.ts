@@ -69,6 +69,7 @@ export class QueryHandle implements Query {
   #unanswered = 0;
   readonly #idle = new Idle();
   #cancelHold: (() => void) | undefined;
+  readonly #tellsEnd: boolean;
   #inputOpen = true;
   #closed = false;
   /** The messages of the peer, once it is there. */
@@ -79,6 +80,7 @@ export class QueryHandle implements Query {
   constructor(parts: QueryParts) {
     this.#signal = parts.signal;
     this.#servers = parts.servers;
+    this.#tellsEnd = parts.initialize.hooks?.SessionEnd !== undefined;
     this.#peer = parts.connect(this.#over.signal, (message) => this.#take(message));
     this.#peer.catch((thrown: unknown) => this.fail(thrown));
     this.#initialized = this.#peer.then((peer) => peer.request('initialize', parts.initialize));
@@ -286,8 +288,15 @@ export class QueryHandle implements Query {
   /** Input ends when nothing is left to do: an earlier end would leave questions of the engine unanswered. */
   async #endWhenIdle(): Promise<void> {
     if (this.#inputOpen || this.#unanswered > 0 || this.#closed) return;
-    if (this.#idle.isIdle) (await this.#peer).end();
+    if (this.#idle.isIdle) await this.#endPolitely();
     else if (this.#idle.waitsForTasks) this.#cancelHold ??= systemClock.after(MAX_HOLD_MS, () => this.#endInput());
+  }
+
+  /** SessionEnd hooks must be answered, and after the end of input nothing can be. */
+  async #endPolitely(): Promise<void> {
+    const peer = await this.#peer;
+    if (this.#tellsEnd) await peer.request('end_session', {}).catch(() => undefined);
+    peer.end();
   }
 
   #endInput(): void {

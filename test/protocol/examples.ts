@@ -182,6 +182,7 @@ export const requests: Record<string, { params: Record<string, unknown>; result:
   read_file: { params: { path: '/a' }, result: { contents: 'x', absPath: '/a' } },
   file_suggestions: { params: { query: 'a' }, result: { suggestions: [] } },
   stop_task: { params: { task_id: 'b1' }, result: {} },
+  end_session: { params: {}, result: {} },
   background_tasks: { params: {}, result: {} },
   get_task_output: { params: { task_id: 'b1' }, result: {} },
   get_context_usage: {

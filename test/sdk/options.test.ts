@@ -91,7 +91,6 @@ describe('options that cannot act say why', () => {
     ['agents', { agents: { x: { description: 'd', prompt: 'p' } } }],
     ['enableFileCheckpointing', { enableFileCheckpointing: true }],
     ['forkSession', { forkSession: true }],
-    ['hooks', { hooks: { Stop: [{ hooks: [async () => ({})] }] } }],
     ['mcpServers', { mcpServers: { far: { type: 'http', url: 'http://127.0.0.1:1' } } }],
     ['outputFormat', { outputFormat: { type: 'json_schema', schema: { type: 'object' } } }],
     ['permissionPromptToolName', { permissionPromptToolName: 'mcp__a__b' }],

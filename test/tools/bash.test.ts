@@ -121,9 +121,11 @@ describe('Bash commands', () => {
     expect((await bash('true', { timeout: 700_000 })).text).toContain('`timeout`');
   });
 
-  it('are read-only only when they plainly are', () => {
-    expect(createBashTool(createTasksKit()).isReadOnly({ command: 'ls' }, { cwd: '/' })).toBe(true);
-    expect(createBashTool(createTasksKit()).isReadOnly({ command: 'rm x' }, { cwd: '/' })).toBe(false);
+  it('are read-only only when they plainly are', async () => {
+    const tool = createBashTool(createTasksKit());
+    await tool.parse({ command: 'ls' });
+    expect(tool.isReadOnly({ command: 'ls' }, { cwd: '/' })).toBe(true);
+    expect(tool.isReadOnly({ command: 'rm x' }, { cwd: '/' })).toBe(false);
   });
 });
 

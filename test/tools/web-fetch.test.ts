@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AsideCall } from '../../src/engine/aside.js';
+import type { AsideCall } from '../../src/engine/aside-call.js';
 import { createWebFetchTool } from '../../src/engine/tools/web-fetch.js';
 import type { ContentBlock } from '../../src/protocol/index.js';
 import { HeddleError } from '../../src/protocol/plain.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AsideCall } from '../../src/engine/aside.js';
+import type { AsideCall } from '../../src/engine/aside-call.js';
 import { createWebSearchTool } from '../../src/engine/tools/web-search.js';
 import type { ContentBlock } from '../../src/protocol/index.js';
 import { createFakeClock } from '../../src/testing/fake-clock.js';

@@ -37,7 +37,7 @@ export interface Decision {
   verdict: 'allow' | 'deny' | 'ask';
   /** For the person who is asked, and for the model when nobody can be. */
   reason: string;
-  reasonType: 'mode' | 'rule' | 'workingDir' | 'other';
+  reasonType: 'mode' | 'rule' | 'workingDir' | 'hook' | 'other';
   /** The entry that decided. */
   rule?: string;
   blockedPath?: string;

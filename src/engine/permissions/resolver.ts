@@ -1,8 +1,8 @@
-import type { PermissionResult, ToolAccess, ToolUseBlock, WholeTool } from '../../protocol/index.js';
+import type { PermissionMode, PermissionResult, ToolAccess, ToolUseBlock, WholeTool } from '../../protocol/index.js';
 import { applyPermissions } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
-import { type Decision, decidePermission } from './decide.js';
+import type { Decision } from './decide.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
@@ -22,6 +22,8 @@ export interface JudgedCall {
   call: OpenCall;
   tool: WholeTool;
   input: Record<string, unknown>;
+  /** What PreToolUse hooks want to be done about it. */
+  hook?: { verdict: 'allow' | 'ask' | 'deny'; reason: string };
 }
 
 /** Decides about a call and, where the decision is to ask, asks. The only place that does. Never throws. */
@@ -38,11 +40,60 @@ export async function resolvePermission(
   } catch (thrown) {
     return deny(`The call could not be judged: ${messageOf(thrown)}`);
   }
-  const { decision, judgedOn } = judgement;
+  const { judgedOn } = judgement;
+  const decision = withHook(judgement.decision, judged, scope.state.mode);
   if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn };
   if (decision.verdict === 'deny') return denyAloud(scope, judged, decision);
+  const settled = await askHooks(scope, judged, decision, signal);
+  if (settled) return settled;
   if (!scope.questions.canAsk) return denyAloud(scope, judged, decision);
   return ask(scope, judged, decision, signal);
+}
+
+/** A hook may forbid and may ask whatever the mode; what it allows no rule may deny or ask about. */
+function withHook(decision: Decision, { hook, tool }: JudgedCall, mode: PermissionMode): Decision {
+  if (hook === undefined || decision.verdict === 'deny') return decision;
+  const { reason } = hook;
+  if (hook.verdict === 'deny') return { verdict: 'deny', reason, reasonType: 'hook' };
+  if (hook.verdict === 'ask') {
+    if (mode !== 'dontAsk') return { ...decision, verdict: 'ask', reason, reasonType: 'hook' };
+    const why = `Permission to use ${tool.name} has been denied because a hook asks, and Heddle is running in don't ask mode`;
+    return { verdict: 'deny', reason: `${why} (${reason}).`, reasonType: 'hook' };
+  }
+  const isRuled = decision.verdict === 'ask' && decision.reasonType === 'rule';
+  return isRuled ? decision : { verdict: 'allow', reason, reasonType: 'hook' };
+}
+
+/** PermissionRequest hooks may answer in the place of a person. */
+async function askHooks(
+  scope: SessionScope,
+  judged: JudgedCall,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<Permission | undefined> {
+  if (!scope.hooks.has('PermissionRequest')) return undefined;
+  const { tool, input, call } = judged;
+  const { suggestions } = decision;
+  const fields = {
+    tool_name: tool.name,
+    tool_input: input,
+    ...(suggestions && { permission_suggestions: suggestions }),
+  };
+  const { permission } = await scope.hooks.fire('PermissionRequest', fields, { signal, toolUseId: call.block.id });
+  if (permission === undefined || signal.aborted) return undefined;
+  try {
+    const message = 'message' in permission ? permission.message : undefined;
+    return await accept(scope, judged, {
+      message: message ?? 'A hook denied this call.',
+      ...permission,
+    } as PermissionResult);
+  } catch (thrown) {
+    return answered(
+      scope,
+      call.block,
+      deny(`A hook allowed the call with an input that cannot be used: ${messageOf(thrown)}`),
+    );
+  }
 }
 
 export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<Grounds> =>
@@ -74,6 +125,8 @@ interface Judgement {
 async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<Judgement> {
   const { state, config } = scope;
   const places = await placesOf(scope, { tool, input });
+  // Loaded with the first call that is judged: the parser of shell lines is large.
+  const { decidePermission } = await import('./decide.js');
   const decision = decidePermission(
     {
       tool: tool.name,
@@ -102,6 +155,11 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Permission> {
   const { block } = judged.call;
+  void scope.hooks.fire(
+    'Notification',
+    { message: `Heddle needs your permission to use ${judged.tool.name}`, notification_type: 'permission_prompt' },
+    { signal },
+  );
   const reply = await scope.questions.ask(toQuestion(scope, judged, decision), { recorder: scope.recorder, signal });
   if (signal.aborted) return deny('The request was interrupted.', true);
   if (reply.kind === 'nobody') return denyAloud(scope, judged, decision);
@@ -162,6 +220,11 @@ function denyAloud(scope: SessionScope, { call, tool }: JudgedCall, decision: De
     decision.verdict === 'ask'
       ? `${decision.reason.replace(/\.$/, '')}. There is nobody here who can be asked for approval, so the call was not run.`
       : decision.reason;
+  void scope.hooks.fire(
+    'PermissionDenied',
+    { tool_name: tool.name, tool_input: call.block.input, tool_use_id: call.block.id, reason: message },
+    { signal: new AbortController().signal, toolUseId: call.block.id },
+  );
   scope.recorder.emit({
     type: 'system',
     subtype: 'permission_denied',

@@ -1,5 +1,4 @@
 import type { BashInput, ProcessExit, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
-import { commandAccesses, isPlainlyReadOnly } from '../permissions/command.js';
 import type { TaskEnd } from '../tasks.js';
 import { cutText } from './bound.js';
 import type { ToolParts } from './parts.js';
@@ -16,7 +15,15 @@ const MAX_TASKS = 32;
 
 type BashParts = Pick<ToolParts, 'tasks' | 'openOutput'>;
 
+type CommandReader = Pick<typeof import('../permissions/command.js'), 'commandAccesses' | 'isPlainlyReadOnly'>;
+
 export function createBashTool(parts: BashParts): WholeTool<BashInput> {
+  // The parser of shell lines is large, so it is loaded with the first call; every call is parsed before it is judged.
+  let reader: CommandReader | undefined;
+  const read = (): CommandReader => {
+    if (reader === undefined) throw new Error('The command has not been parsed.');
+    return reader;
+  };
   return {
     name: 'Bash',
     description:
@@ -25,9 +32,12 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       'are told when it ends. Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.',
     inputSchema: inputSchemaOf('Bash'),
     limits: { text: MAX_INLINE, field: MAX_INLINE },
-    parse: (input) => parseToolInput('Bash', input),
-    isReadOnly: (input) => isPlainlyReadOnly(input.command),
-    accesses: (input, { cwd }) => commandAccesses(input.command, cwd),
+    async parse(input) {
+      reader ??= await import('../permissions/command.js');
+      return parseToolInput('Bash', input);
+    },
+    isReadOnly: (input) => read().isPlainlyReadOnly(input.command),
+    accesses: (input, { cwd }) => read().commandAccesses(input.command, cwd),
     enforce: (input) => Promise.resolve(refuse(input, parts)),
     async run(input, context) {
       const cwd = await findCwd(context);

@@ -1,8 +1,16 @@
 import type { ToolResultBlock } from '../../protocol/index.js';
+import { type HookRemarks, toRemarks } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import { type CallOutcome, notRun, runCall } from './pipeline.js';
 import { type FinishedCall, summarizeCalls } from './summary.js';
+
+export interface BatchEnd {
+  /** Someone who denied a call wants the turn to end. */
+  interrupt: boolean;
+  /** A hook wants it to. */
+  stop?: HookRemarks['stop'];
+}
 
 /** Read-only calls of one message that run at a time: a thousand Reads must not hold a thousand files. */
 const MAX_TOGETHER = 16;
@@ -15,12 +23,13 @@ export async function runBatch(
   scope: SessionScope,
   calls: readonly OpenCall[],
   options: { tally: TurnTally; signal: AbortSignal },
-): Promise<{ interrupt: boolean }> {
+): Promise<BatchEnd> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const seats = createSeats(MAX_TOGETHER);
   const done: FinishedCall[] = [];
   let interrupt = false;
+  let stopped: HookRemarks['stop'];
   // Later read-only calls may run beside those before them that are read-only themselves, or over.
   let allPassed: Promise<unknown> = Promise.resolve();
   let allFinished: Promise<unknown> = Promise.resolve();
@@ -46,6 +55,7 @@ export async function runBatch(
         interrupt = true;
         stop.abort();
       }
+      stopped ??= outcome.remarks?.stop;
       recordOutcome(scope, call, outcome, options.tally);
       done[index] = { block: call.block, isError: outcome.isError };
     };
@@ -55,7 +65,33 @@ export async function runBatch(
   }
   await allFinished;
   sumUp(scope, done);
-  return { interrupt };
+  stopped ??= await tellBatch(scope, done, options.signal);
+  return { interrupt, ...(stopped && { stop: stopped }) };
+}
+
+/** Tells the hooks that all calls of an answer are over. */
+async function tellBatch(
+  scope: SessionScope,
+  done: readonly FinishedCall[],
+  signal: AbortSignal,
+): Promise<HookRemarks['stop']> {
+  if (!scope.hooks.has('PostToolBatch') || signal.aborted) return undefined;
+  const tool_calls = done.map(({ block: { id, name, input }, isError }) => ({
+    tool_name: name,
+    tool_input: input,
+    tool_use_id: id,
+    is_error: isError,
+  }));
+  const verdict = await scope.hooks.fire('PostToolBatch', { tool_calls }, { signal });
+  const { notes, stop } = toRemarks('PostToolBatch', verdict);
+  recordNotes(scope, notes);
+  return stop;
+}
+
+/** What hooks say to the model stands beside the results. */
+function recordNotes({ recorder }: SessionScope, notes: readonly string[]): void {
+  if (notes.length === 0) return;
+  recorder.user({ content: notes.map((text) => ({ type: 'text' as const, text })), isMeta: true, show: false });
 }
 
 /** Gives a function that resolves when there is a free seat, with the function that leaves it. */
@@ -94,4 +130,5 @@ function recordOutcome(scope: SessionScope, { block }: OpenCall, outcome: CallOu
   const result: ToolResultBlock = { type: 'tool_result', tool_use_id: block.id, content: outcome.content };
   if (outcome.isError) result.is_error = true;
   scope.recorder.user({ content: [result], toolUseResult: outcome.structured, show: {} });
+  recordNotes(scope, outcome.remarks?.notes ?? []);
 }

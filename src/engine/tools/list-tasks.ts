@@ -14,7 +14,7 @@ import type { ListedTask } from '../sessions/entry.js';
 import type { ToolParts } from './parts.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
-type Parts = Pick<ToolParts, 'lists'>;
+type Parts = Pick<ToolParts, 'lists' | 'refuseTask'>;
 type Tasks = readonly ListedTask[];
 
 const NOT_FOUND = 'Task not found';
@@ -27,7 +27,7 @@ const find = (tasks: Tasks, id: string): ListedTask | undefined => tasks.find((t
 export const createTaskListTools = (parts: Parts): WholeTool[] =>
   [createTaskCreate(parts), createTaskUpdate(parts), createTaskGet(parts), createTaskList(parts)] as WholeTool[];
 
-function createTaskCreate({ lists }: Parts): WholeTool<TaskCreateInput> {
+function createTaskCreate({ lists, refuseTask }: Parts): WholeTool<TaskCreateInput> {
   return {
     name: 'TaskCreate',
     description: 'Adds a task to the shared list, for work of several steps. It starts as pending.',
@@ -43,6 +43,8 @@ function createTaskCreate({ lists }: Parts): WholeTool<TaskCreateInput> {
         blockedBy: [],
         ...withMetadata(mergeMetadata(undefined, metadata)),
       };
+      const refusal = await refuseTask?.('TaskCreated', task);
+      if (refusal !== undefined) throw new Error(`The task was not added: ${refusal}`);
       lists.setTasks([...lists.tasks, task]);
       const { id, subject } = task;
       const structured: TaskCreateOutput = { task: { id, subject } };
@@ -51,7 +53,7 @@ function createTaskCreate({ lists }: Parts): WholeTool<TaskCreateInput> {
   };
 }
 
-function createTaskUpdate({ lists }: Parts): WholeTool<TaskUpdateInput> {
+function createTaskUpdate({ lists, refuseTask }: Parts): WholeTool<TaskUpdateInput> {
   return {
     name: 'TaskUpdate',
     description:
@@ -68,6 +70,9 @@ function createTaskUpdate({ lists }: Parts): WholeTool<TaskUpdateInput> {
         return { content: NOT_FOUND, structured };
       }
       const { tasks, updatedFields } = updateTask(lists.tasks, task, input);
+      const completes = task.status !== 'completed' && find(tasks, id)?.status === 'completed';
+      const refusal = completes ? await refuseTask?.('TaskCompleted', task) : undefined;
+      if (refusal !== undefined) throw new Error(`Task #${id} stays as it was: ${refusal}`);
       if (updatedFields.length > 0) lists.setTasks(tasks);
       const to = find(tasks, id)?.status ?? 'deleted';
       const structured: TaskUpdateOutput = {

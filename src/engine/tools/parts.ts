@@ -1,5 +1,6 @@
-import type { CallAside } from '../aside.js';
+import type { CallAside } from '../aside-call.js';
 import type { Lists } from '../lists.js';
+import type { ListedTask } from '../sessions/entry.js';
 import type { OutputFile } from '../sessions/kept-output.js';
 import type { Tasks } from '../tasks.js';
 
@@ -7,6 +8,8 @@ import type { Tasks } from '../tasks.js';
 export interface ToolParts {
   tasks: Tasks;
   lists: Lists;
+  /** Tells hooks of a task that is about to be added or done; gives the reason if they do not want it. */
+  refuseTask?: (event: 'TaskCreated' | 'TaskCompleted', task: ListedTask) => Promise<string | undefined>;
   /** Opens a file for the output of a task. */
   openOutput: (name: string) => OutputFile;
   /** Asks a model beside the conversation. */

@@ -5,8 +5,10 @@ import type {
   ToolContext,
   ToolOutput,
   ToolResultContent,
+  WholeTool,
 } from '../../protocol/index.js';
 import { setCwd } from '../choices.js';
+import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import { groundsOf, resolvePermission } from '../permissions/resolver.js';
 import type { SessionScope } from '../scope.js';
@@ -20,6 +22,8 @@ export interface CallOutcome {
   denial?: PermissionDenial;
   /** Someone who denied the call wants the turn to end. */
   interrupt?: boolean;
+  /** What hooks have to say about it. */
+  remarks?: HookRemarks;
 }
 
 export interface CallOptions {
@@ -44,40 +48,62 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
     return refuseUsage(messageOf(thrown));
   }
 
-  let permission = await resolvePermission(scope, { call, tool, input }, signal);
+  const opinion = await beforeCall(scope, { block, tool, input }, signal);
+  const remarks: HookRemarks = { notes: [...opinion.notes], ...(opinion.stop && { stop: opinion.stop }) };
+  try {
+    if (opinion.updatedInput) input = await tool.parse(opinion.updatedInput);
+  } catch (thrown) {
+    return { ...refuseUsage(`A hook changed the input. ${messageOf(thrown)}`), remarks };
+  }
+
+  const judged = { tool, input, ...(opinion.decision && { hook: opinion.decision }) };
+  let permission = await resolvePermission(scope, { call, ...judged }, signal);
   if (permission.kind === 'allow') {
-    input = permission.input;
-    await options.mayRun({ readOnly: tool.isReadOnly(input, { cwd: scope.state.cwd }) });
+    judged.input = permission.input;
+    await options.mayRun({ readOnly: tool.isReadOnly(judged.input, { cwd: scope.state.cwd }) });
     // Calls before this one may have moved the folder or a link, and so what was judged: then it is judged anew.
-    const grounds = await groundsOf(scope, { tool, input }).catch(() => undefined);
+    const grounds = await groundsOf(scope, judged).catch(() => undefined);
     if (grounds?.key !== permission.judgedOn.key) {
-      permission = await resolvePermission(scope, { call: { block, life: 'new' }, tool, input }, signal);
+      permission = await resolvePermission(scope, { call: { block, life: 'new' }, ...judged }, signal);
     }
   }
-  if (signal.aborted) return refuse(NOT_RUN);
+  if (signal.aborted) return { ...refuse(NOT_RUN), remarks };
   if (permission.kind === 'deny') {
     const denial = { tool_name: tool.name, tool_use_id: block.id, tool_input: block.input };
-    return { ...refuse(permission.message), denial, interrupt: permission.interrupt };
+    return { ...refuse(permission.message), denial, interrupt: permission.interrupt, remarks };
   }
   input = permission.input;
 
-  const readOnly = tool.isReadOnly(input, { cwd: scope.state.cwd });
   const context = toolContext(scope, { call, tool, signal, places: permission.judgedOn.places });
+  const startedAt = scope.clock.monotonic();
   let output: ToolOutput;
   try {
     const refusal = await tool.enforce?.(input, context);
-    if (refusal !== undefined) return refuseUsage(refusal);
+    if (refusal !== undefined) return { ...refuseUsage(refusal), remarks };
+    const readOnly = tool.isReadOnly(input, { cwd: scope.state.cwd });
     await scope.recorder.life({ kind: 'call', state: 'started', toolUseId: block.id }, { sync: !readOnly });
-    const stopTelling = tellProgress(scope.clock, context);
-    try {
-      output = await checkOutput(tool, await unlessDeaf(scope.clock, tool.run(input, context), signal));
-    } finally {
-      stopTelling();
-    }
+    output = await run(tool, input, context);
+    output = await checkOutput(tool, output);
   } catch (thrown) {
     output = { content: signal.aborted ? INTERRUPTED : messageOf(thrown), isError: true };
   }
-  return toOutcome(await boundOutput(output, { limits: tool.limits, name: block.id, keep: context.keep }));
+
+  const durationMs = scope.clock.monotonic() - startedAt;
+  const after = await afterCall(scope, { block, tool, input, output, durationMs }, signal);
+  remarks.notes.push(...after.notes);
+  if (after.stop) remarks.stop ??= after.stop;
+  const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
+  return { ...toOutcome(bounded), remarks };
+}
+
+/** Lets the tool work; says meanwhile that it is alive, and does not wait for one that does not stop. */
+async function run(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput> {
+  const stopTelling = tellProgress(context.clock, context);
+  try {
+    return await unlessDeaf(context.clock, tool.run(input, context), context.signal);
+  } finally {
+    stopTelling();
+  }
 }
 
 /** An answer that the model gives in the name of a person is none. */

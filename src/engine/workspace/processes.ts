@@ -1,7 +1,9 @@
 /** Child processes as whole families: started as group leaders, ended with everything they started. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ProcessExit, ProcessSpec } from '../../protocol/index.js';
@@ -88,12 +90,18 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
     ensureReaper({ path: spec.env.PATH, logger });
     const [file, ...args] = spec.argv;
     const marker = `${token}${++calls};`;
-    const child = spawn(file, args, {
-      cwd: spec.cwd,
-      env: { ...spec.env, [MARKER]: `${spec.env[MARKER] ?? ''}${marker}` },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const input = spec.input === undefined ? undefined : openInput(spec.input);
+    let child: ChildProcess;
+    try {
+      child = spawn(file, args, {
+        cwd: spec.cwd,
+        env: { ...spec.env, [MARKER]: `${spec.env[MARKER] ?? ''}${marker}` },
+        detached: true,
+        stdio: [input ?? 'ignore', 'pipe', 'pipe'],
+      });
+    } finally {
+      if (input !== undefined) closeSync(input);
+    }
     const { pid } = child;
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const call: Call = { family: { marker, leader: pid, members: new Map() }, exited };
@@ -185,6 +193,24 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
       await Promise.all([leftovers, ...live].map(end));
     },
   };
+}
+
+/**
+ * A file without a name that holds the input. Pipes of Node are sockets: programs cannot open those as /dev/stdin, and
+ * bash takes them for a remote login and runs what ~/.bashrc says.
+ */
+function openInput(data: Uint8Array): number {
+  const path = join(tmpdir(), `heddle-${crypto.randomUUID()}`);
+  const file = openSync(path, 'wx+', 0o600);
+  try {
+    unlinkSync(path);
+    // By position, so that whoever reads starts at the beginning.
+    for (let at = 0; at < data.byteLength; ) at += writeSync(file, data, at, data.byteLength - at, at);
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+  return file;
 }
 
 /** False when nobody is there to get the signal. */

@@ -1,0 +1,132 @@
+/** From what a hook answered to what it means. */
+import type { ProcessExit } from '../../protocol/index.js';
+import type { HookEvent } from '../../protocol/plain.js';
+import { HOOK_TRIGGERS, TEXT_IS_CONTEXT } from './events.js';
+import { failed, type HookOutcome } from './outcome.js';
+import { cutText } from './texts.js';
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** Checks an answer that came as a value. What comes out is a copy, so that nobody can change it any more. */
+export async function readAnswer(event: HookEvent, answer: unknown): Promise<HookOutcome> {
+  if (answer === undefined || answer === null) return { kind: 'nothing' };
+  let copy: unknown;
+  try {
+    copy = JSON.parse(JSON.stringify(answer) ?? 'null');
+  } catch (thrown) {
+    return failed('invalid', `its answer is not JSON: ${messageOf(thrown)}`);
+  }
+  if (!isObject(copy)) return failed('invalid', 'its answer is not an object');
+  if (Object.keys(copy).length === 0) return { kind: 'nothing' };
+  return checkOutput(event, copy);
+}
+
+async function checkOutput(event: HookEvent, value: Record<string, unknown>): Promise<HookOutcome> {
+  const { HookOutput: schema, firstProblem } = await import('../../protocol/index.js');
+  const parsed = schema().safeParse(value);
+  if (!parsed.success) {
+    const { path, problem } = firstProblem(parsed.error.issues);
+    return failed('invalid', `its answer is wrong at ${path}: ${problem}`);
+  }
+  if (value.async === true) return { kind: 'nothing' };
+  const named = (value.hookSpecificOutput as { hookEventName?: string } | undefined)?.hookEventName;
+  if (named !== undefined && named !== event) {
+    return failed(
+      'invalid',
+      `its answer is wrong at hookSpecificOutput.hookEventName: expected ${event}, got ${named}`,
+    );
+  }
+  return { kind: 'output', output: value };
+}
+
+/** Text that begins like an object is meant to be one. */
+export async function readText(event: HookEvent, text: string): Promise<HookOutcome> {
+  const trimmed = text.trim();
+  if (trimmed === '') return { kind: 'nothing' };
+  if (trimmed.startsWith('{')) {
+    let value: unknown;
+    try {
+      value = JSON.parse(trimmed);
+    } catch (thrown) {
+      return failed('invalid', `what it printed begins like a JSON object but is none: ${messageOf(thrown)}`);
+    }
+    return readAnswer(event, value);
+  }
+  if (TEXT_IS_CONTEXT.has(event)) return { kind: 'context', text: trimmed };
+  // Plain text means nothing to a guard of calls, so an answer behind some noise would be lost.
+  if (HOOK_TRIGGERS[event].gate === 'call' && trimmed.split('\n').some((line) => line.trimStart().startsWith('{'))) {
+    return failed('invalid', 'it printed other text before its JSON answer');
+  }
+  return { kind: 'nothing' };
+}
+
+export interface CommandEnd {
+  exit: ProcessExit;
+  stdout: string;
+  /** More was printed than is kept. */
+  tooLong: boolean;
+  stderr: string;
+}
+
+/** By the convention of shells: found but not to be executed, and not found. */
+const NOT_STARTED = new Set([126, 127]);
+/** By the same convention 128 and the number of the signal that killed what the shell ran. */
+const isSignalCode = (code: number): boolean => code > 128 && code < 160;
+
+/** Exit 0 is an answer, 2 says no, any other number is a warning; what is no exit by itself is a failure. */
+export function readExit(event: HookEvent, end: CommandEnd): Promise<HookOutcome> | HookOutcome {
+  const { exit, stdout, stderr } = end;
+  const { code } = exit;
+  const said = stderr.trim() === '' ? '' : `: ${cutText(stderr.trim(), 1_000)}`;
+  if (code === null) return failed('signal', `it was killed by ${exit.signal ?? 'a signal'}${said}`);
+  if (code === 0) {
+    if (end.tooLong && stdout.trimStart().startsWith('{')) return failed('invalid', 'it printed more than 1 MB');
+    return readText(event, stdout);
+  }
+  if (code === 2) {
+    return { kind: 'block', reason: stderr.trim() || stdout.trim() || 'The hook gave no reason.', byExit: true };
+  }
+  if (NOT_STARTED.has(code)) return failed('start', `it could not be started (exit code ${code})${said}`);
+  if (isSignalCode(code)) return failed('signal', `it was killed by signal ${code - 128} (exit code ${code})${said}`);
+  return { kind: 'warning', text: `it exited with code ${code}${said}` };
+}
+
+/** The word of a small model: `{"ok": boolean, "reason"?: string}`, with or without a fence around it. */
+export function readJudgement(text: string): HookOutcome {
+  const inner = withoutFence(text.trim());
+  let value: unknown;
+  try {
+    value = JSON.parse(inner);
+  } catch {
+    return failed('model', `the model did not answer in JSON: ${JSON.stringify(cutText(inner, 200))}`);
+  }
+  if (!isObject(value) || typeof value.ok !== 'boolean') return failed('model', 'the model did not answer {"ok": ...}');
+  if (value.ok) return { kind: 'nothing' };
+  const reason =
+    typeof value.reason === 'string' && value.reason.trim() !== '' ? value.reason : 'The hook gave no reason.';
+  return { kind: 'block', reason, byExit: false };
+}
+
+function withoutFence(text: string): string {
+  if (!text.startsWith('```') || !text.endsWith('```')) return text;
+  return text.slice(text.indexOf('\n') + 1, -3).trim();
+}
+
+/** An address answers with 2xx and JSON, or with 2xx and nothing. */
+export function readResponse(
+  event: HookEvent,
+  response: { status: number; body: string },
+): Promise<HookOutcome> | HookOutcome {
+  const { status, body } = response;
+  if (!(status >= 200 && status < 300)) return failed('http', `it answered with status ${status}`);
+  if (body.trim() === '') return { kind: 'nothing' };
+  if (body.length > MAX_OUTPUT) return failed('invalid', 'it answered with more than 1 MB');
+  if (!body.trim().startsWith('{')) return failed('http', 'its answer is not a JSON object');
+  return readText(event, body);
+}
+
+/** Bytes of standard output, and of each other answer, that are looked at. */
+export const MAX_OUTPUT = 1024 * 1024;

@@ -1,0 +1,102 @@
+/** Runs the command of a hook: its input on standard input, what it prints kept within bounds. */
+import type { ProcessExit, ProcessSpec } from '../../protocol/index.js';
+import { MAX_OUTPUT } from './answer.js';
+
+export interface CommandSpec {
+  command: string;
+  /** JSON. */
+  input: string;
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+}
+
+export interface Printed {
+  stdout: string;
+  stderr: string;
+  /** Both, in the order in which they came. */
+  output: string;
+  tooLong: boolean;
+}
+
+export interface RunningCommand {
+  /** Rejects when it cannot be started. */
+  ended: Promise<ProcessExit>;
+  /** Resolves when its first line says that nobody should wait for it; what it prints after that line is its answer. */
+  wentAsync: Promise<{ timeoutMs?: number }>;
+  printed(): Printed;
+}
+
+export type RunProcess = (spec: ProcessSpec) => Promise<ProcessExit>;
+
+const MAX_FIRST_LINE = 1_000;
+
+export function startCommand(runProcess: RunProcess, spec: CommandSpec): RunningCommand {
+  const stdout = collectText();
+  const stderr = collectText();
+  const both = collectText();
+  const wentAsync = Promise.withResolvers<{ timeoutMs?: number }>();
+  let firstLine: 'open' | 'answer' | 'async' = 'open';
+
+  const lookAtFirstLine = (): void => {
+    const text = stdout.text();
+    const end = text.indexOf('\n');
+    if (end < 0 && text.length <= MAX_FIRST_LINE) return;
+    const said = parseAsync(end < 0 ? '' : text.slice(0, end));
+    firstLine = said === undefined ? 'answer' : 'async';
+    if (said !== undefined) wentAsync.resolve(said);
+  };
+
+  const ended = (async () =>
+    runProcess({
+      argv: ['bash', '-c', spec.command],
+      cwd: spec.cwd,
+      env: spec.env,
+      signal: spec.signal,
+      input: new TextEncoder().encode(`${spec.input}\n`),
+      onOutput(chunk, stream) {
+        (stream === 'stdout' ? stdout : stderr).append(chunk);
+        both.append(chunk);
+        if (stream === 'stdout' && firstLine === 'open') lookAtFirstLine();
+      },
+    }))();
+
+  return {
+    ended,
+    wentAsync: wentAsync.promise,
+    printed() {
+      const text = stdout.text();
+      const answer = firstLine === 'async' ? text.slice(text.indexOf('\n') + 1) : text;
+      return { stdout: answer, stderr: stderr.text(), output: both.text(), tooLong: stdout.tooLong() };
+    },
+  };
+}
+
+/** `{"async": true, "asyncTimeout"?: ms}`; undefined for any other line. */
+function parseAsync(line: string): { timeoutMs?: number } | undefined {
+  if (line.length > MAX_FIRST_LINE || !line.trimStart().startsWith('{')) return undefined;
+  try {
+    const value = JSON.parse(line) as { async?: unknown; asyncTimeout?: unknown };
+    if (value.async !== true) return undefined;
+    const { asyncTimeout } = value;
+    return typeof asyncTimeout === 'number' && asyncTimeout > 0 ? { timeoutMs: asyncTimeout } : {};
+  } catch {
+    return undefined;
+  }
+}
+
+/** The beginning of a stream as text. */
+function collectText(): { append(chunk: Uint8Array): void; text(): string; tooLong(): boolean } {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  return {
+    append(chunk) {
+      const room = MAX_OUTPUT - Math.min(bytes, MAX_OUTPUT);
+      bytes += chunk.byteLength;
+      if (room > 0) text += decoder.decode(chunk.subarray(0, room), { stream: true });
+    },
+    text: () => text,
+    tooLong: () => bytes > MAX_OUTPUT,
+  };
+}

@@ -1,0 +1,332 @@
+/** Many hooks, one verdict. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import type { HookPermissionDecision, SyncHookOutput } from '../../protocol/index.js';
+import type { HookEvent } from '../../protocol/plain.js';
+import { type Gate, HOOK_TRIGGERS } from './events.js';
+import type { FailureEffect, HookFailure, HookLayer, HookOutcome } from './outcome.js';
+import { cutText, failureText } from './texts.js';
+
+export type HookDecision = 'allow' | 'deny' | 'ask';
+
+export interface HookObjection {
+  reason: string;
+  /** "callback", the command, the address. */
+  source: string;
+  /** It was said by exit code 2 rather than in an answer. */
+  byExit: boolean;
+}
+
+export interface HookVerdict {
+  /** How many hooks ran. */
+  ran: number;
+  /** About a call: PreToolUse and PermissionRequest. The strictest wins; undefined: the hooks leave it open. */
+  decision?: HookDecision;
+  /** Who made that decision, and why. */
+  by?: HookObjection;
+  /** What the call shall be run with instead. It has not been judged. */
+  updatedInput?: Record<string, unknown>;
+  /** The answer of PermissionRequest hooks in the place of the person's. Undefined: the person is asked. */
+  permission?: HookPermissionDecision;
+  /** What must not go on: the prompt, the end of the turn ... `reason` joins those of `all`. */
+  block?: { reason: string; all: HookObjection[] };
+  /** A hook wants the turn to end (`continue: false`). */
+  stop?: { reason?: string };
+  /** For the model. */
+  additionalContext: string[];
+  /** For the person. */
+  systemMessages: string[];
+  /** For the person: what an answer wanted and cannot have, conflicts, exit codes. */
+  warnings: string[];
+  suppressOutput: boolean;
+  /** Present when a hook replaced the output; the value may be anything. */
+  updatedToolOutput?: { value: unknown };
+  updatedMCPToolOutput?: { value: unknown };
+  retry: boolean;
+  sessionTitle?: string;
+  initialUserMessage?: string;
+  /** The additional context takes the place of the prompt. Only set when there is some. */
+  suppressOriginalPrompt: boolean;
+  /** Every answer as it was given, for the fields that only one event has. */
+  outputs: SyncHookOutput[];
+  failures: HookFailure[];
+  /** The signal aborted before all had answered. */
+  cancelled: boolean;
+}
+
+/** One hook that ran, in declared order. */
+export interface HookRun {
+  /** `PreToolUse:Bash`. */
+  hookName: string;
+  source: string;
+  layer: HookLayer;
+  onFailure: FailureEffect;
+  outcome: HookOutcome;
+}
+
+export interface MergeOptions {
+  /** As the table says when absent. */
+  gate?: Gate | false;
+  /** A Stop hook has already kept this turn going, so one that fails must not do it again. */
+  stopActive?: boolean;
+}
+
+/** What happens when no hook is there. */
+export const emptyVerdict = (): HookVerdict => ({
+  ran: 0,
+  additionalContext: [],
+  systemMessages: [],
+  warnings: [],
+  suppressOutput: false,
+  retry: false,
+  suppressOriginalPrompt: false,
+  outputs: [],
+  failures: [],
+  cancelled: false,
+});
+
+/** Deny over ask over allow. A hook that failed is no reason to allow anything. */
+export function mergeRuns(event: HookEvent, runs: readonly HookRun[], options: MergeOptions = {}): HookVerdict {
+  const verdict = { ...emptyVerdict(), ran: runs.length };
+  const gate = options.gate ?? HOOK_TRIGGERS[event].gate;
+  for (const run of runs) collect(verdict, run);
+  if (event === 'PermissionRequest') decidePermission(verdict, runs);
+  else if (gate === 'call') decideCall(verdict, runs);
+  else decideBlock(verdict, runs, { event, gate, stopActive: options.stopActive ?? false });
+  if (verdict.suppressOriginalPrompt && verdict.additionalContext.length === 0) {
+    verdict.suppressOriginalPrompt = false;
+    verdict.warnings.push('a hook suppressed the prompt without giving a context in its place; the prompt stays');
+  }
+  return verdict;
+}
+
+/** Fields that are merely added up. */
+function collect(verdict: HookVerdict, run: HookRun): void {
+  const { outcome, hookName, source, layer } = run;
+  switch (outcome.kind) {
+    case 'context':
+      verdict.additionalContext.push(cutText(outcome.text));
+      return;
+    case 'warning':
+      verdict.warnings.push(`[${source}] ${outcome.text}`);
+      return;
+    case 'failed':
+      verdict.failures.push({ hookName, source, layer, ...outcome.failure });
+      return;
+    case 'cancelled':
+      verdict.cancelled = true;
+      return;
+    case 'output':
+      verdict.outputs.push(outcome.output);
+      collectOutput(verdict, outcome.output);
+      return;
+    case 'block':
+    case 'nothing':
+      return;
+  }
+}
+
+type Specific = Record<string, unknown>;
+const specificOf = (output: SyncHookOutput): Specific => output.hookSpecificOutput ?? {};
+const inputOf = (output: SyncHookOutput): Record<string, unknown> | undefined =>
+  specificOf(output).updatedInput as Record<string, unknown> | undefined;
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? cutText(value) : undefined;
+
+function collectOutput(verdict: HookVerdict, output: SyncHookOutput): void {
+  const specific = specificOf(output);
+  const context = textOf(specific.additionalContext);
+  if (context !== undefined) verdict.additionalContext.push(context);
+  const message = textOf(output.systemMessage);
+  if (message !== undefined) verdict.systemMessages.push(message);
+  if (output.continue === false) verdict.stop ??= toStop(output.stopReason);
+  if (output.suppressOutput === true) verdict.suppressOutput = true;
+  if (specific.retry === true) verdict.retry = true;
+  if (specific.suppressOriginalPrompt === true) verdict.suppressOriginalPrompt = true;
+  if (typeof specific.sessionTitle === 'string') verdict.sessionTitle = specific.sessionTitle;
+  if (typeof specific.initialUserMessage === 'string') verdict.initialUserMessage = specific.initialUserMessage;
+  replaceOutput(verdict, specific, 'updatedToolOutput');
+  replaceOutput(verdict, specific, 'updatedMCPToolOutput');
+}
+
+const toStop = (reason: string | undefined): { reason?: string } => {
+  const text = textOf(reason);
+  return text === undefined ? {} : { reason: text };
+};
+
+function replaceOutput(
+  verdict: HookVerdict,
+  specific: Specific,
+  field: 'updatedToolOutput' | 'updatedMCPToolOutput',
+): void {
+  if (specific[field] === undefined) return;
+  const before = verdict[field];
+  if (before !== undefined && !isDeepStrictEqual(before.value, specific[field])) {
+    verdict.warnings.push('two hooks replaced the output in different ways; the last one counts');
+  }
+  verdict[field] = { value: specific[field] };
+}
+
+const NO_REASON = 'The hook gave no reason.';
+
+const toObjection = ({ source }: HookRun, reason: string | undefined, byExit = false): HookObjection => ({
+  reason: textOf(reason) ?? NO_REASON,
+  source,
+  byExit,
+});
+
+const failureReason = (run: HookRun): string =>
+  run.outcome.kind === 'failed'
+    ? failureText({ ...run, message: run.outcome.failure.message })
+    : `The ${run.hookName} hook was cancelled.`;
+
+interface Opinion {
+  decision: HookDecision;
+  by: HookObjection;
+  updatedInput?: Record<string, unknown>;
+}
+
+/** What one PreToolUse hook says; undefined when it leaves the call alone. */
+function opinionOf(run: HookRun): Opinion | undefined {
+  const { outcome } = run;
+  switch (outcome.kind) {
+    case 'block':
+      return { decision: 'deny', by: toObjection(run, outcome.reason, outcome.byExit) };
+    case 'cancelled':
+      return { decision: 'ask', by: toObjection(run, failureReason(run)) };
+    case 'failed':
+      return run.onFailure === 'allow'
+        ? undefined
+        : { decision: run.onFailure, by: toObjection(run, failureReason(run)) };
+    case 'output':
+      return opinionOfOutput(run, outcome.output);
+    default:
+      return undefined;
+  }
+}
+
+function opinionOfOutput(run: HookRun, output: SyncHookOutput): Opinion | undefined {
+  const specific = specificOf(output);
+  if (output.continue === false) {
+    return { decision: 'deny', by: toObjection(run, output.stopReason ?? output.reason ?? 'A hook ended the turn.') };
+  }
+  // The older form beside the newer one: the stricter of both.
+  const legacy = output.decision === 'block' ? 'deny' : output.decision === 'approve' ? 'allow' : undefined;
+  const decision = strictest([legacy, specific.permissionDecision as HookDecision | undefined]);
+  const reason = (specific.permissionDecisionReason as string | undefined) ?? output.reason;
+  const updatedInput = inputOf(output);
+  if (decision === undefined) return undefined;
+  return { decision, by: toObjection(run, reason), ...(updatedInput && { updatedInput }) };
+}
+
+const strictest = (decisions: readonly (HookDecision | undefined)[]): HookDecision | undefined =>
+  (['deny', 'ask', 'allow'] as const).find((decision) => decisions.includes(decision));
+
+function decideCall(verdict: HookVerdict, runs: readonly HookRun[]): void {
+  const opinions = runs.flatMap((run) => opinionOf(run) ?? []);
+  const rewrites = verdict.outputs.map(inputOf).filter((input) => input !== undefined);
+  const input = rewrites.at(-1);
+  if (rewrites.some((other) => !isDeepStrictEqual(other, input))) {
+    verdict.warnings.push('two hooks rewrote the input in different ways; the last one counts');
+  }
+  // An allow holds for the input its hook had in view, not for what another one made of it.
+  const counted = opinions.filter(
+    ({ decision, updatedInput }) =>
+      decision !== 'allow' || input === undefined || isDeepStrictEqual(updatedInput, input),
+  );
+  const decision = strictest(counted.map((opinion) => opinion.decision));
+  if (input !== undefined && decision !== 'deny') verdict.updatedInput = input;
+  if (decision === undefined) return;
+  verdict.decision = decision;
+  verdict.by = counted.find((opinion) => opinion.decision === decision)?.by;
+}
+
+function decidePermission(verdict: HookVerdict, runs: readonly HookRun[]): void {
+  const denials: { permission: HookPermissionDecision; by: HookObjection }[] = [];
+  const approvals: typeof denials = [];
+  const doubts: HookObjection[] = [];
+  for (const run of runs) {
+    const { outcome } = run;
+    if (outcome.kind === 'output') {
+      const permission = permissionOf(outcome.output);
+      if (permission === undefined) continue;
+      const message = permission.behavior === 'deny' ? permission.message : outcome.output.reason;
+      const by = toObjection(run, message);
+      (permission.behavior === 'deny' ? denials : approvals).push({ permission, by });
+      continue;
+    }
+    const opinion = opinionOf(run);
+    if (opinion === undefined) continue;
+    const { by } = opinion;
+    if (opinion.decision === 'ask') doubts.push(by);
+    else denials.push({ permission: { behavior: 'deny', message: by.reason }, by });
+  }
+  const approval = approvals.at(-1);
+  if (approvals.some(({ permission }) => !isDeepStrictEqual(permission, approval?.permission))) {
+    verdict.warnings.push('two hooks allowed the call in different ways; the last one counts');
+  }
+  const chosen = denials[0] ?? (doubts.length > 0 ? undefined : approval);
+  if (chosen !== undefined) {
+    verdict.permission = chosen.permission;
+    verdict.decision = chosen.permission.behavior;
+    verdict.by = chosen.by;
+  } else if (doubts[0] !== undefined) {
+    verdict.decision = 'ask';
+    verdict.by = doubts[0];
+  }
+}
+
+function permissionOf(output: SyncHookOutput): HookPermissionDecision | undefined {
+  if (output.continue === false) {
+    const message = output.stopReason ?? output.reason ?? 'A hook ended the turn.';
+    return { behavior: 'deny', message, interrupt: true };
+  }
+  const said = specificOf(output).decision as HookPermissionDecision | undefined;
+  if (output.decision === 'block' && said?.behavior !== 'deny') {
+    return { behavior: 'deny', message: output.reason ?? NO_REASON };
+  }
+  return said ?? (output.decision === 'approve' ? { behavior: 'allow' } : undefined);
+}
+
+function decideBlock(
+  verdict: HookVerdict,
+  runs: readonly HookRun[],
+  options: { event: HookEvent; gate: Gate | false; stopActive: boolean },
+): void {
+  const { gate, event } = options;
+  const all = runs.flatMap((run) => objectionOf(run, options) ?? []);
+  if (all.length === 0) return;
+  if (gate === false && HOOK_TRIGGERS[event].block === undefined) {
+    for (const { source, reason } of all) {
+      verdict.warnings.push(`[${source}] ${event} cannot be blocked, so this changes nothing: ${reason}`);
+    }
+    return;
+  }
+  // Ending the turn outranks keeping it going.
+  if (gate === 'stop' && verdict.stop !== undefined) return;
+  verdict.block = { reason: all.map(({ reason }) => reason).join('\n'), all };
+}
+
+function objectionOf(
+  run: HookRun,
+  { gate, stopActive }: { gate: Gate | false; stopActive: boolean },
+): HookObjection | undefined {
+  const { outcome, onFailure } = run;
+  switch (outcome.kind) {
+    case 'block':
+      return toObjection(run, outcome.reason, outcome.byExit);
+    case 'output': {
+      const { output } = outcome;
+      if (output.decision === 'block') return toObjection(run, output.reason);
+      if (output.continue !== false || gate !== 'prompt') return undefined;
+      return toObjection(run, output.stopReason ?? output.reason ?? 'A hook ended the turn.');
+    }
+    case 'failed':
+      if (onFailure === 'allow' || (gate === 'stop' && stopActive)) return undefined;
+      if (gate === false && onFailure !== 'deny') return undefined;
+      return toObjection(run, failureReason(run));
+    case 'cancelled':
+      return gate === 'prompt' ? toObjection(run, failureReason(run)) : undefined;
+    default:
+      return undefined;
+  }
+}

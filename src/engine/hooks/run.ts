@@ -1,0 +1,195 @@
+/** Runs one hook, whatever its kind, within its time. Never throws. */
+import type { Clock } from '../../protocol/index.js';
+import type { HookEvent } from '../../protocol/plain.js';
+import { readAnswer, readExit, readJudgement, readResponse } from './answer.js';
+import { type Printed, type RunningCommand, type RunProcess, startCommand } from './command.js';
+import type { HookAction, HookDefinition } from './definition.js';
+import { failed, type HookOutcome } from './outcome.js';
+import type { HookShow, Shown } from './show.js';
+import { createTimeBox, type Stop, type TimeBox } from './time-box.js';
+
+/** Asks a small model. Rejects when no answer will come; honours the signal. */
+export type CallModel = (prompt: string, options: { signal: AbortSignal; model?: string }) => Promise<string>;
+
+/** Posts JSON. Whoever gives it decides which addresses may be reached; rejects for the others. Honours the signal. */
+export type Post = (
+  url: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  options: { signal: AbortSignal },
+) => Promise<{ status: number; body: string }>;
+
+export interface RunParts {
+  runProcess: RunProcess;
+  callModel: CallModel;
+  post: Post;
+  /** The environment of commands. */
+  env: Readonly<Record<string, string>>;
+  clock: Clock;
+}
+
+export interface RunFacts {
+  /** JSON; every hook gets its own copy. */
+  input: string;
+  toolUseId: string;
+  cwd: string;
+  signal: AbortSignal;
+  /** Called when the hook really starts. */
+  show(): HookShow;
+  /** Called when a command goes on by itself: `ended` never rejects. */
+  onAsync(run: { ended: Promise<HookOutcome>; cancel(): void }): void;
+}
+
+/** How long a command may go on by itself. */
+const ASYNC_MS = 60_000;
+
+export async function runHook(definition: HookDefinition, facts: RunFacts, parts: RunParts): Promise<HookOutcome> {
+  const { event, action, timeoutMs } = definition;
+  if (action.kind === 'unusable') return failed('unsupported', action.problem);
+  const box = createTimeBox({ clock: parts.clock, ms: timeoutMs, signal: facts.signal });
+  const show = facts.show();
+  if (action.kind === 'command') return runCommand(definition, { action, box, show, facts, parts });
+  let outcome: HookOutcome;
+  try {
+    const answered = answer(event, action, { ...facts, signal: box.signal }, parts);
+    outcome = await Promise.race([answered, box.stopped.then((why) => toStopped(why, box.ms))]);
+  } catch (thrown) {
+    outcome = failed(action.kind === 'callback' ? 'error' : action.kind === 'http' ? 'http' : 'model', saidBy(thrown));
+  } finally {
+    box.release();
+  }
+  show.end({ ...showAnswer(outcome), outcome: stateOf(outcome) });
+  return outcome;
+}
+
+const saidBy = (thrown: unknown): string => {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return `it ended with an error: ${text.trim().replace(/\.$/, '') || 'no message'}`;
+};
+
+function toStopped(why: Stop, ms: number): HookOutcome {
+  if (why === 'cancelled') return { kind: 'cancelled' };
+  return failed('timeout', `it did not answer within ${Number((ms / 1000).toFixed(3))} s`);
+}
+
+/** Callbacks, prompts and addresses: one question, one answer. */
+async function answer(
+  event: HookEvent,
+  action: Exclude<HookAction, { kind: 'command' | 'unusable' }>,
+  facts: Pick<RunFacts, 'input' | 'toolUseId' | 'signal'>,
+  parts: RunParts,
+): Promise<HookOutcome> {
+  const { input, toolUseId, signal } = facts;
+  switch (action.kind) {
+    case 'callback': {
+      const copy = JSON.parse(input) as Record<string, unknown>;
+      return readAnswer(event, await action.ask(action.callbackId, copy, toolUseId, { signal }));
+    }
+    case 'prompt': {
+      const { prompt, model } = action;
+      return readJudgement(await parts.callModel(toPrompt(prompt, input), { signal, ...(model && { model }) }));
+    }
+    case 'http': {
+      const headers = { 'content-type': 'application/json', ...fillHeaders(action, parts.env) };
+      return readResponse(event, await parts.post(action.url, input, headers, { signal }));
+    }
+  }
+}
+
+const HOW_TO_ANSWER =
+  'Answer with JSON and nothing else: {"ok": true} to let it pass, or {"ok": false, "reason": "why not"}.';
+
+function toPrompt(prompt: string, input: string): string {
+  const filled = prompt.includes('$ARGUMENTS') ? prompt.split('$ARGUMENTS').join(input) : `${prompt}\n\n${input}`;
+  return `${filled}\n\n${HOW_TO_ANSWER}`;
+}
+
+/** `$NAME` and `${NAME}` stand for variables that the hook names in `allowedEnvVars`, and for nothing else. */
+function fillHeaders(
+  { headers, allowedEnvVars }: Extract<HookAction, { kind: 'http' }>,
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const fill = (text: string): string =>
+    text.replace(/\$(?:(\w+)|\{(\w+)\})/g, (_, plain?: string, braced?: string) => {
+      const name = plain ?? braced ?? '';
+      return allowedEnvVars.includes(name) && Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    });
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fill(value)]));
+}
+
+interface CommandRun {
+  action: Extract<HookAction, { kind: 'command' }>;
+  box: TimeBox;
+  show: HookShow;
+  facts: RunFacts;
+  parts: RunParts;
+}
+
+async function runCommand(definition: HookDefinition, run: CommandRun): Promise<HookOutcome> {
+  const { action, box, show, facts, parts } = run;
+  const { input, cwd } = facts;
+  const running = startCommand(parts.runProcess, {
+    command: action.command,
+    input,
+    cwd,
+    env: parts.env,
+    signal: box.signal,
+  });
+  show.watch(running.printed);
+  const ended = endOf(definition.event, running, run);
+  const goOn = (ms: number): HookOutcome => {
+    box.letGo(ms);
+    facts.onAsync({ ended, cancel: box.cancel });
+    return { kind: 'nothing' };
+  };
+  if (action.async) return goOn(definition.timeoutMs);
+  return Promise.race([ended, running.wentAsync.then(({ timeoutMs = ASYNC_MS }) => goOn(timeoutMs))]);
+}
+
+/** Resolves when the command has ended, or had to be: its group is then being killed. */
+async function endOf(event: HookEvent, running: RunningCommand, { box, show }: CommandRun): Promise<HookOutcome> {
+  let outcome: HookOutcome;
+  let exitCode: number | undefined;
+  try {
+    // What it was stopped for is known before its end is.
+    const end = await Promise.race([box.stopped, running.ended]);
+    if (typeof end === 'string') outcome = toStopped(end, box.ms);
+    else {
+      exitCode = end.code ?? undefined;
+      outcome = await readExit(event, { exit: end, ...running.printed() });
+    }
+  } catch (thrown) {
+    outcome = failed('start', saidBy(thrown));
+  } finally {
+    box.release();
+  }
+  const exit = exitCode === undefined ? {} : { exitCode };
+  show.end({ ...hideOutput(running.printed(), outcome), ...exit, outcome: stateOf(outcome) });
+  return outcome;
+}
+
+const isSuppressed = (outcome: HookOutcome): boolean =>
+  outcome.kind === 'output' && outcome.output.suppressOutput === true;
+
+const hideOutput = ({ stdout, stderr, output }: Printed, outcome: HookOutcome): Shown =>
+  isSuppressed(outcome) ? { stdout: '', stderr, output: stderr } : { stdout, stderr, output };
+
+/** Hooks that print nothing are shown by what they said. */
+function showAnswer(outcome: HookOutcome): Shown {
+  if (outcome.kind === 'failed') {
+    const { message } = outcome.failure;
+    return { stdout: '', stderr: message, output: message };
+  }
+  const said =
+    outcome.kind === 'output' && !isSuppressed(outcome)
+      ? JSON.stringify(outcome.output)
+      : outcome.kind === 'block'
+        ? outcome.reason
+        : '';
+  return { stdout: said, stderr: '', output: said };
+}
+
+const stateOf = ({ kind }: HookOutcome): 'success' | 'error' | 'cancelled' => {
+  if (kind === 'cancelled') return 'cancelled';
+  return kind === 'failed' || kind === 'warning' || kind === 'block' ? 'error' : 'success';
+};

@@ -1,0 +1,49 @@
+/** What hooks make the model and the person read. */
+import type { HookEvent } from '../../protocol/plain.js';
+
+/** Longer texts of a hook do not go into the conversation or into a message whole. */
+export const MAX_TEXT = 10_000;
+
+export function cutText(text: string, max = MAX_TEXT): string {
+  if (text.length <= max) return text;
+  // Not between the halves of one character.
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(max - 1)) ? max - 1 : max;
+  return `${text.slice(0, end)}\n[${(text.length - end).toLocaleString('en-US')} more characters of the hook were cut]`;
+}
+
+export const toReminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
+
+/** `hookName` is `PreToolUse:Bash`, or the event alone where there is no tool. */
+export const contextText = (hookName: string, context: string): string =>
+  `${hookName} hook additional context: ${context}`;
+
+/** Beside a result that a PostToolUse hook objects to. `source` is "callback" or the command. */
+export const blockingText = (hookName: string, block: { source: string; reason: string }): string =>
+  `${hookName} hook blocking error from command: "${block.source}": ${block.reason}`;
+
+/** The message with which a turn goes on that a Stop hook does not let end. */
+export const stopFeedback = (event: HookEvent, reason: string): string => `${event} hook feedback:\n${reason}`;
+
+/** The result of a turn whose prompt was not let through. */
+export const promptBlocked = (event: HookEvent, block: { reason: string; prompt: string }): string =>
+  `${event} operation blocked by hook:\n${block.reason}\n\nOriginal prompt: ${block.prompt}`;
+
+/** The result of a call that a hook denied: the reason as it stands, with the command where an exit code said no. */
+export const denialText = (hookName: string, denial: { reason: string; command?: string }): string =>
+  denial.command === undefined ? denial.reason : `${hookName} hook error: [${denial.command}]: ${denial.reason}`;
+
+export const saysText = (hookName: string, message: string): string => `${hookName} says: ${message}`;
+
+/** What an asynchronous hook found out after the fact. */
+export const asyncContextText = (hookName: string, context: string): string =>
+  `${hookName} hook, running in the background, has finished: ${context}`;
+
+/** `message` is a clause about the hook: "it did not answer within 60 s". */
+export const failureText = (failure: { hookName: string; source: string; message: string }): string =>
+  `The ${failure.hookName} hook (${showSource(failure.source)}) failed: ${failure.message}.`;
+
+/** A command in one line. */
+export const showSource = (source: string): string => {
+  const line = source.trim().split('\n', 1)[0] ?? '';
+  return line.length < source.trim().length || line.length > 200 ? `${line.slice(0, 200)} ...` : line;
+};

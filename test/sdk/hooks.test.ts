@@ -1,0 +1,270 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { HookInput, HookOutput, Message, ResultMessage } from '../../src/protocol/index.js';
+import { type Options, query } from '../../src/sdk/index.js';
+import { createScriptedModel, lastResult, toolResult } from '../../src/testing/index.js';
+import type { ScriptStep } from '../../src/engine/model/script-step.js';
+import { PATH_ENV, scratch } from '../engine/kit.js';
+
+type Answer = HookOutput | ((input: HookInput) => HookOutput | Promise<HookOutput>);
+
+const touch: ScriptStep = { toolUse: { name: 'Bash', id: 't1', input: { command: 'touch made' } } };
+const ls: ScriptStep = { toolUse: { name: 'Bash', id: 't1', input: { command: 'echo hi' } } };
+
+/** Runs a prompt with one callback for each event named. */
+async function run(script: readonly ScriptStep[], hooks: Record<string, Answer>, rest: Partial<Options> = {}) {
+  const model = createScriptedModel(script);
+  const cwd = scratch();
+  const fired: HookInput[] = [];
+  const declared = Object.entries(hooks).map(([event, answer]) => {
+    const callback = async (input: HookInput) => {
+      fired.push(structuredClone(input));
+      return typeof answer === 'function' ? answer(input) : answer;
+    };
+    return [event, [{ hooks: [callback] }]] as const;
+  });
+  const options: Options = {
+    cwd,
+    env: { ...PATH_ENV, HEDDLE_CONFIG_DIR: join(cwd, '.config') },
+    hooks: Object.fromEntries(declared),
+    heddle: { provider: model },
+    ...rest,
+  };
+  const messages: Message[] = [];
+  for await (const message of query({ prompt: 'Go', options })) messages.push(message);
+  const sent = model.requests.map((request) => JSON.stringify(request.body.messages));
+  return {
+    messages,
+    fired,
+    sent,
+    cwd,
+    result: lastResult(messages),
+    made: existsSync(join(cwd, 'made')),
+  };
+}
+
+const pre = (fields: object): HookOutput => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...fields } });
+
+describe('PreToolUse', () => {
+  it('denies a call in every mode, with its reason, and the denial is listed', async () => {
+    const { messages, result, made } = await run(
+      [touch, 'ok'],
+      { PreToolUse: pre({ permissionDecision: 'deny', permissionDecisionReason: 'not on a Sunday' }) },
+      { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true },
+    );
+    expect(made).toBe(false);
+    expect(toolResult(messages, 't1')).toMatchObject({ isError: true, text: 'not on a Sunday' });
+    expect(result.permission_denials).toMatchObject([{ tool_use_id: 't1' }]);
+  });
+
+  it('allows a call that would be asked about, but none that a rule denies', async () => {
+    const allow = { PreToolUse: pre({ permissionDecision: 'allow' }) };
+    expect((await run([touch, 'ok'], allow)).made).toBe(true);
+    const denied = await run([touch, 'ok'], allow, { disallowedTools: ['Bash(touch made)'] });
+    expect(denied.made).toBe(false);
+  });
+
+  it('changes the input: what runs is judged as it is then', async () => {
+    const change = { PreToolUse: pre({ updatedInput: { command: 'touch made' } }) };
+    const asked: unknown[] = [];
+    const { made } = await run([ls, 'ok'], change, {
+      canUseTool: async (_, input) => {
+        asked.push(input.command);
+        return { behavior: 'deny', message: 'no' };
+      },
+    });
+    expect({ made, asked }).toEqual({ made: false, asked: ['touch made'] });
+    const { messages } = await run([ls, 'ok'], { PreToolUse: pre({ updatedInput: { cmd: 1 } }) });
+    expect(toolResult(messages, 't1').text).toContain('A hook changed the input. InputValidationError');
+  });
+
+  it.each<[string, Answer]>([
+    ['that asks', pre({ permissionDecision: 'ask', permissionDecisionReason: 'hook asks' })],
+    [
+      'that throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['that answers nonsense', { hookSpecificOutput: 7 } as unknown as HookOutput],
+  ])('a gate %s makes a call asked about even where every call is allowed; nobody there: denied', async (_, answer) => {
+    const bypass = { permissionMode: 'bypassPermissions' as const, allowDangerouslySkipPermissions: true };
+    expect((await run([touch, 'ok'], { PreToolUse: answer }, bypass)).made).toBe(false);
+    const approved = await run(
+      [touch, 'ok'],
+      { PreToolUse: answer },
+      {
+        ...bypass,
+        canUseTool: async () => ({ behavior: 'allow' }),
+      },
+    );
+    expect(approved.made).toBe(true);
+  });
+
+  it('a gate that never answers is over after its time, and does not open', async () => {
+    const model = createScriptedModel([touch, 'ok']);
+    const cwd = scratch();
+    const never = { hooks: [() => new Promise<HookOutput>(() => {})], timeout: 0.05 };
+    const options: Options = {
+      cwd,
+      env: PATH_ENV,
+      permissionMode: 'bypassPermissions',
+      allowDangerouslySkipPermissions: true,
+      persistSession: false,
+      hooks: { PreToolUse: [never] },
+      heddle: { provider: model },
+    };
+    const seen: Message[] = [];
+    for await (const message of query({ prompt: 'Go', options })) seen.push(message);
+    expect(existsSync(join(cwd, 'made'))).toBe(false);
+    expect(seen.some((message) => message.type === 'system' && message.subtype === 'informational')).toBe(true);
+  });
+
+  it('C3: a callback that changes its input changes nothing that runs', async () => {
+    const { made, messages } = await run([ls, 'ok'], {
+      PreToolUse: (input) => {
+        (input as { tool_input: { command: string } }).tool_input.command = 'touch made';
+        return {};
+      },
+    });
+    expect(made).toBe(false);
+    expect(toolResult(messages, 't1').text).toBe('hi');
+  });
+});
+
+describe('PostToolUse and the events around it', () => {
+  it('adds what the model reads beside the result, and may replace it', async () => {
+    const { sent, fired } = await run([ls, 'ok'], {
+      PreToolUse: pre({ additionalContext: 'PRE' }),
+      PostToolUse: {
+        decision: 'block',
+        reason: 'look again',
+        hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'POST', updatedToolOutput: 'replaced' },
+      },
+      PostToolBatch: { hookSpecificOutput: { hookEventName: 'PostToolBatch', additionalContext: 'BATCH' } },
+    });
+    expect(fired.map((input) => input.hook_event_name)).toEqual(['PreToolUse', 'PostToolUse', 'PostToolBatch']);
+    expect(fired[1]).toMatchObject({ tool_name: 'Bash', tool_response: { stdout: 'hi' }, permission_mode: 'default' });
+    for (const text of ['PRE', 'POST', 'BATCH', 'look again', 'replaced']) expect(sent[1]).toContain(text);
+    expect(sent[1]).not.toContain('"hi"');
+  });
+
+  it('a failed call has an event of its own', async () => {
+    const { fired } = await run([{ toolUse: { name: 'Read', input: { file_path: 'none' } } }, 'ok'], {
+      PostToolUse: {},
+      PostToolUseFailure: {},
+    });
+    expect(fired).toMatchObject([
+      { hook_event_name: 'PostToolUseFailure', error: expect.stringContaining('does not exist') },
+    ]);
+  });
+
+  it('continue: false ends the turn without an error', async () => {
+    const { result, sent } = await run([ls], { PostToolUse: { continue: false, stopReason: 'enough' } });
+    expect(result).toMatchObject({ subtype: 'success', is_error: false, result: '', terminal_reason: 'hook_stopped' });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('prompts and turns', () => {
+  it('UserPromptSubmit adds context, replaces the prompt, or blocks it', async () => {
+    const context = (more: object = {}) =>
+      ({
+        hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'EXTRA', ...more },
+      }) as HookOutput;
+    expect((await run(['ok'], { UserPromptSubmit: context() })).sent[0]).toMatch(/"Go".*EXTRA/s);
+    const replaced = await run(['ok'], { UserPromptSubmit: context({ suppressOriginalPrompt: true }) });
+    expect(replaced.sent[0]).not.toContain('"Go"');
+    const { result, sent } = await run([], { UserPromptSubmit: { decision: 'block', reason: 'too early' } });
+    expect(result).toMatchObject({ subtype: 'success', is_error: false, num_turns: 0 });
+    expect((result as { result: string }).result).toContain('too early');
+    expect(sent).toEqual([]);
+  });
+
+  it('Stop keeps a turn going with its reason, and a hook that never lets go is overruled', async () => {
+    let stops = 0;
+    const once = await run(['first', 'second'], {
+      Stop: () => (stops++ === 0 ? { decision: 'block', reason: 'go on' } : {}),
+    });
+    expect(once.result).toMatchObject({ result: 'second', num_turns: 2 });
+    expect(once.fired).toMatchObject([{ stop_hook_active: false }, { stop_hook_active: true }]);
+    expect(once.sent[1]).toContain('Stop hook feedback:\\ngo on');
+    const ever = await run(
+      Array.from({ length: 11 }, () => 'again'),
+      { Stop: { decision: 'block', reason: 'never' } },
+    );
+    expect(ever.result).toMatchObject({ subtype: 'success', num_turns: 11 });
+  });
+
+  it('SessionStart, SessionEnd, CwdChanged, Notification and PermissionDenied reach callbacks', async () => {
+    const { fired, sent } = await run(
+      [{ toolUse: { name: 'Bash', input: { command: 'mkdir sub && cd sub' } } }, touch, 'ok'],
+      {
+        SessionStart: { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: 'START' } },
+        SessionEnd: {},
+        CwdChanged: {},
+        Notification: {},
+        PermissionDenied: {},
+      },
+      { allowedTools: ['Bash(mkdir sub && cd sub)'] },
+    );
+    expect(sent[0]).toContain('START');
+    expect(fired.map((input) => input.hook_event_name)).toEqual([
+      'SessionStart',
+      'CwdChanged',
+      'PermissionDenied',
+      'SessionEnd',
+    ]);
+    expect(fired[0]).toMatchObject({ source: 'startup', transcript_path: expect.stringContaining('.jsonl') });
+    const asked = await run([touch, 'ok'], { Notification: {} }, { canUseTool: async () => ({ behavior: 'allow' }) });
+    expect(asked.fired).toMatchObject([{ notification_type: 'permission_prompt' }]);
+  });
+});
+
+describe('PermissionRequest', () => {
+  const decide = (decision: object): HookOutput =>
+    ({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } }) as HookOutput;
+
+  it('answers in the place of the person', async () => {
+    const asked: string[] = [];
+    const canUseTool: Options['canUseTool'] = async (name) => {
+      asked.push(name);
+      return { behavior: 'deny', message: 'person' };
+    };
+    expect((await run([touch, 'ok'], { PermissionRequest: decide({ behavior: 'allow' }) }, { canUseTool })).made).toBe(
+      true,
+    );
+    const denied = await run(
+      [touch, 'ok'],
+      { PermissionRequest: decide({ behavior: 'deny', message: 'hook' }) },
+      { canUseTool },
+    );
+    expect(toolResult(denied.messages, 't1').text).toBe('hook');
+    expect(asked).toEqual([]);
+    const open = await run([touch, 'ok'], { PermissionRequest: {} }, { canUseTool });
+    expect(toolResult(open.messages, 't1').text).toBe('person');
+  });
+});
+
+it('TaskCreated and TaskCompleted may object', async () => {
+  const create: ScriptStep = { toolUse: { name: 'TaskCreate', id: 't1', input: { subject: 'A', description: 'a' } } };
+  const complete: ScriptStep = {
+    toolUse: { name: 'TaskUpdate', id: 't2', input: { taskId: '1', status: 'completed' } },
+  };
+  const tools = ['TaskCreate', 'TaskUpdate'];
+  const refused = await run([create, 'ok'], { TaskCreated: { decision: 'block', reason: 'too many' } }, { tools });
+  expect(toolResult(refused.messages, 't1')).toMatchObject({ isError: true, text: 'The task was not added: too many' });
+  const open = await run(
+    [create, complete, 'ok'],
+    { TaskCreated: {}, TaskCompleted: { decision: 'block', reason: 'untested' } },
+    { tools },
+  );
+  expect(open.fired).toMatchObject([{ task_id: '1', task_subject: 'A' }, { task_id: '1' }]);
+  expect(toolResult(open.messages, 't2').text).toBe('Task #1 stays as it was: untested');
+});
+
+it('a file that hooks see is the log of the session', async () => {
+  const { fired } = await run(['ok'], { Stop: (input) => (writeFileSync(`${input.transcript_path}.seen`, ''), {}) });
+  expect(existsSync(`${fired[0]?.transcript_path}.seen`)).toBe(true);
+});
