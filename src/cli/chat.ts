@@ -11,7 +11,7 @@ import { toUserMessage } from './user-message.js';
 import { VERSION } from './version.js';
 
 export interface ChatParts extends Look {
-  session: Pick<Session, 'id' | 'attach' | 'submit' | 'interrupt' | 'close'>;
+  session: Pick<Session, 'id' | 'busy' | 'attach' | 'submit' | 'interrupt' | 'close'>;
   input: Readable;
   output: Writable;
   /** A terminal whose lines can be edited. */
@@ -46,7 +46,8 @@ export async function runChat(parts: ChatParts): Promise<number> {
   const reader = createLineReader({
     ...parts,
     onInterrupt: (waiting) => {
-      if (waiting === 'prompt') write(paint.dim('Ctrl-D or /exit leaves.\n'));
+      if (waiting === 'prompt' && session.busy) session.interrupt();
+      else if (waiting === 'prompt') write(paint.dim('Ctrl-D or /exit leaves.\n'));
       else signals.interrupt();
     },
     onKept: (line) => write(view.note(`queued: ${line}`)),

@@ -6,6 +6,8 @@ import { toVisibleLine } from './visible.js';
 
 export interface Environment {
   env: Record<string, string>;
+  /** An app gave this environment itself: tools get exactly that. */
+  envIsExact: boolean;
   configDir: string;
   client: NonNullable<SessionConfig['client']>;
   maxRetries?: number;
@@ -24,10 +26,13 @@ export function readEnvironment(variables: Variables, home: string = homedir()):
   const env = Object.fromEntries(
     Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+  const envIsExact = isOn(env.HEDDLE_ENV_IS_EXACT);
+  delete env.HEDDLE_ENV_IS_EXACT;
   const folder = env.HEDDLE_CONFIG_DIR || env.CLAUDE_CONFIG_DIR || env.CLAUDE || join(home, '.claude');
   const maxRetries = readCount(env.CLAUDE_CODE_MAX_RETRIES);
   return {
     env,
+    envIsExact,
     configDir: folder,
     client: {
       entrypoint: env.CLAUDE_CODE_ENTRYPOINT || 'cli',

@@ -180,14 +180,21 @@ export function createLineReader(options: LineReaderOptions): LineReader {
   async function readAnswer(question: string, signal: AbortSignal): Promise<string | undefined> {
     await waitForQuiet(signal);
     if (signal.aborted || hasEnded) return undefined;
-    const before = { pasted, typed: takeTyped() };
+    // A turn that began by itself may ask while a prompt is waited for: that goes on afterwards.
+    const before = { pasted, typed: takeTyped(), wait };
     pasted = [];
     const onAbort = (): void => {
-      if (wait !== undefined) leave();
+      if (wait?.for === 'answer') leave();
     };
     signal.addEventListener('abort', onAbort, { once: true });
     const answer = await waitFor('answer', question);
     signal.removeEventListener('abort', onAbort);
+    if (before.wait !== undefined) {
+      wait = before.wait;
+      screen.isMuted = false;
+      if (hasEnded) settle(undefined);
+      else promptWith(before.wait.mark);
+    }
     if (hasEnded) return answer;
     // What follows an answer is typed for later; half an answer that nobody waits for any more is nothing.
     const after = takeTyped();

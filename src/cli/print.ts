@@ -40,9 +40,9 @@ export async function runPrint({
     session = await engine.open(config);
   } catch (thrown) {
     const error = toHeddleError(thrown);
-    printer.deliver(toFailedResult(error, { uuid: newId(), sessionId: config.resume ?? config.sessionId ?? newId() }));
+    printer.fail(toFailedResult(error, { uuid: newId(), sessionId: config.resume ?? config.sessionId ?? newId() }));
     stderr.write(`${describeFailure(error)}\n`);
-    await printer.end({ quiet: true });
+    await printer.end();
     return 1;
   }
   const open = session;
@@ -54,7 +54,7 @@ export async function runPrint({
   open.submit(toUserMessage(prompt, open.id));
   open.endInput();
   await open.finished;
-  await printer.end({ quiet: false });
+  await printer.end();
   await open.close();
   signals.stop();
   if (signals.exitCode !== undefined) return signals.exitCode;

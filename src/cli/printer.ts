@@ -21,18 +21,22 @@ export interface Printer {
   /** What the session has cost before. */
   startAt(spentUsd: number): void;
   deliver(message: Message): void;
+  /** The result of a session that could not be opened; a person has been told the error already. */
+  fail(result: ResultMessage): void;
   /** Nobody reads the output any more. */
   readonly isBroken: boolean;
   /** Called at most once, when that happens. */
   onBroken(callback: () => void): void;
-  /** Prints what is left, and waits until all is written or lost. `quiet`: the error has been told already. */
-  end(options: { quiet: boolean }): Promise<void>;
+  /** Prints what is left, and waits until all is written or lost. */
+  end(): Promise<void>;
 }
 
 interface Format {
   startAt?(spentUsd: number): void;
   take?(message: Message): void;
-  end?(last: ResultMessage | undefined, options: { quiet: boolean }): Promise<void> | void;
+  /** As `take` when absent. */
+  fail?(result: ResultMessage): void;
+  end?(last: ResultMessage | undefined): Promise<void> | void;
 }
 
 export async function createPrinter(options: PrinterOptions): Promise<Printer> {
@@ -57,8 +61,13 @@ export async function createPrinter(options: PrinterOptions): Promise<Printer> {
         callback();
       });
     },
-    async end(how) {
-      await format.end?.(lastResult, how);
+    fail(result) {
+      lastResult = result;
+      if (format.fail) format.fail(result);
+      else format.take?.(result);
+    },
+    async end() {
+      await format.end?.(lastResult);
       // An empty write comes back behind the others, with their failure.
       const error = await new Promise((resolve) => options.stdout.write('', resolve));
       if (error) isBroken = true;
@@ -79,16 +88,21 @@ function chooseFormat(options: PrinterOptions): Format | Promise<Format> {
   }
 }
 
-/** The last answer alone; with `verbose`, what leads to it is shown on stderr. */
+/** The answers alone, as they come: more than one when a background task ended. With `verbose`, what leads to them on stderr. */
 function asText({ stdout, stderr, verbose, isTerminal, view }: PrinterOptions): Format {
+  const around = verbose ? asView(view, stderr) : asNotices(stderr);
+  const print = (result: ResultMessage): void => {
+    if (result.subtype === 'success' && !result.is_error)
+      stdout.write(`${isTerminal ? toVisible(result.result) : result.result}\n`);
+    else stderr.write(`${result.subtype === 'success' ? result.result : describeErrors(result)}\n`);
+  };
   return {
-    ...(verbose ? asView(view, stderr) : asNotices(stderr)),
-    end(last, { quiet }) {
-      if (last === undefined || quiet) return;
-      if (last.subtype === 'success' && !last.is_error)
-        stdout.write(`${isTerminal ? toVisible(last.result) : last.result}\n`);
-      else stderr.write(`${last.subtype === 'success' ? last.result : describeErrors(last)}\n`);
+    ...around,
+    take(message) {
+      around.take?.(message);
+      if (message.type === 'result') print(message);
     },
+    fail: () => {},
   };
 }
 

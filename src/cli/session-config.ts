@@ -17,6 +17,7 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
     ...flags,
     cwd,
     env: environment.env,
+    ...(environment.envIsExact ? { envIsExact: true } : {}),
     configDir: environment.configDir,
     client: environment.client,
     ...(environment.maxRetries === undefined ? {} : { maxRetries: environment.maxRetries }),

@@ -12,15 +12,24 @@ const OWN_CREDENTIALS = new Set([
 
 /** Keys of model providers, by the way they are named. */
 const PROVIDER_KEY =
-  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE_AI|MISTRAL|GROQ|XAI|DEEPSEEK|OPENROUTER|COHERE|TOGETHER|FIREWORKS|HUGGINGFACE|HF|REPLICATE|VOYAGE|BRAVE|TAVILY)_.*(KEY|TOKEN|SECRET)$|^HF_TOKEN$/;
+  /^(ANTHROPIC|OPENAI|AZURE(_OPENAI)?|GEMINI|GOOGLE(_AI)?|MISTRAL|GROQ|XAI|DEEPSEEK|OPENROUTER|COHERE|TOGETHER|FIREWORKS|HUGGING_?FACE(_?HUB)?|HF|REPLICATE|VOYAGE|PERPLEXITY|NVIDIA|CEREBRAS|BRAVE|TAVILY)_.*(KEY|TOKEN|SECRET)(_\w+)?$|^HF_TOKEN$|^AWS_BEARER_TOKEN/;
+
+/** What every program needs, and nobody keeps a secret in. */
+const MINIMAL = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TERM|TMPDIR|TZ)$/;
 
 /**
  * The environment of child processes: that of the host without the engine's own credentials and without what looks like
- * a provider's key; exactly the caller's, less the engine's own credentials, when the caller gave one.
+ * a provider's key; exactly the caller's, less the engine's own credentials, when the caller gave one; where others than
+ * the owner of the environment decide what runs (`childEnv`), a minimal list.
  */
-export function childEnvironment(config: Pick<SessionConfig, 'env' | 'envIsExact'>): Record<string, string> {
-  const kept = Object.entries(config.env).filter(
-    ([name]) => !OWN_CREDENTIALS.has(name) && (config.envIsExact || !PROVIDER_KEY.test(name)),
-  );
-  return Object.fromEntries(kept);
+export function childEnvironment(
+  config: Pick<SessionConfig, 'env' | 'envIsExact' | 'childEnv'>,
+): Record<string, string> {
+  const { env, envIsExact, childEnv } = config;
+  const mayPass = (name: string): boolean => {
+    if (OWN_CREDENTIALS.has(name)) return false;
+    if (childEnv !== undefined) return MINIMAL.test(name) || childEnv.includes(name);
+    return envIsExact === true || !PROVIDER_KEY.test(name);
+  };
+  return Object.fromEntries(Object.entries(env).filter(([name]) => mayPass(name)));
 }

@@ -197,7 +197,7 @@ async function startState(
     allowed: [],
     denied: [],
     asked: [],
-    tools: selectTools(options.tools, config),
+    tools: selectTools(options.tools, config, { canAsk: false }),
   };
 }
 

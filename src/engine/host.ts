@@ -123,7 +123,7 @@ class Host {
       throw new HeddleError('not_supported', 'File rewinding is not enabled.');
     });
     peer.handle('stop_task', async ({ task_id }) => {
-      await (await this.#open()).scope.tasks.stop(task_id);
+      await (await this.#open()).scope.tasks.stop(task_id, 'host');
       return {};
     });
     peer.handle('end_session', async () => {

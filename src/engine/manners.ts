@@ -10,11 +10,25 @@ export interface Manners {
   readonly tellsLifecycle: boolean;
   /** Whether the result of a prompt that a hook blocked says so; it is empty otherwise. */
   readonly tellsBlockedPrompts: boolean;
+  /** Whether a turn tells of the end of a task that TaskOutput has shown already. */
+  readonly tellsShownTasks: boolean;
 }
 
 const MANNERS = {
-  old: { limitsAreErrors: false, limitsFailTheProcess: false, tellsLifecycle: false, tellsBlockedPrompts: false },
-  current: { limitsAreErrors: true, limitsFailTheProcess: true, tellsLifecycle: true, tellsBlockedPrompts: true },
+  old: {
+    limitsAreErrors: false,
+    limitsFailTheProcess: false,
+    tellsLifecycle: false,
+    tellsBlockedPrompts: false,
+    tellsShownTasks: true,
+  },
+  current: {
+    limitsAreErrors: true,
+    limitsFailTheProcess: true,
+    tellsLifecycle: true,
+    tellsBlockedPrompts: true,
+    tellsShownTasks: false,
+  },
 } as const satisfies Record<string, Manners>;
 
 /** SDK 0.1 and 0.2 treat limits as plain ends; 0.3, and whoever names no version, as errors. */

@@ -10,7 +10,7 @@ import { type Ending, toResult } from './outcome.js';
 import { describeSurroundings } from './prompt.js';
 import type { Ask } from './questions.js';
 import type { SessionScope, TurnTally } from './scope.js';
-import type { TaskNotice } from './tasks.js';
+import type { EndedTask, TaskNotice } from './tasks.js';
 import { settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
 import { turn } from './turn.js';
@@ -28,8 +28,8 @@ export class Session {
   readonly #inbox: UserMessage[] = [];
   /** Ends of background tasks that the model does not know of yet. */
   #notices: TaskNotice[] = [];
-  /** The like from before this process: told with the next turn, but no reason for one. */
-  #oldNotices: readonly TaskNotice[];
+  /** The like that is no reason for a turn, and told with the next one. */
+  #quietNotices: TaskNotice[];
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
@@ -49,8 +49,8 @@ export class Session {
     this.scope = scope;
     this.#tools = parts.tools;
     this.#release = parts.release;
-    this.#oldNotices = parts.notices;
-    scope.tasks.onEnd((notice) => this.#takeEnd(notice));
+    this.#quietNotices = [...parts.notices];
+    scope.tasks.listen({ onEnd: (end) => this.#takeEnd(end), onShown: (taskId) => this.#takeShown(taskId) });
   }
 
   get id(): string {
@@ -97,6 +97,8 @@ export class Session {
   /** Tells the running turn to end; its result says when it has. Queued messages stay unless they are cancelled too. */
   interrupt(options: { cancelQueued?: boolean } = {}): { stillQueued: string[] } {
     if (options.cancelQueued) this.#dropQueued();
+    // Whoever says stop does not want the next turn to begin by itself.
+    if (this.busy) this.#quietNotices.push(...this.#notices.splice(0));
     this.#stopTurn();
     return { stillQueued: this.#inbox.flatMap((message) => message.uuid ?? []) };
   }
@@ -155,13 +157,23 @@ export class Session {
     else this.#grace ??= clock.after(graceOf(config), () => void tasks.stopAll());
   }
 
-  /** A task is over. What the model did not end itself it is told, in a turn that starts by itself. */
-  #takeEnd(notice: TaskNotice | undefined): void {
-    if (notice !== undefined) this.#notices.push(notice);
+  /** A task is over. One that ended by itself is told in a turn that starts by itself; what others ended can wait. */
+  #takeEnd({ notice, stoppedBy }: EndedTask): void {
+    if (stoppedBy === undefined) this.#notices.push(notice);
+    else if (stoppedBy === 'host') this.#quietNotices.push(notice);
     this.#wake();
   }
 
+  /** The model has seen the end of a task: clients of the older line get a turn about it all the same. */
+  #takeShown(taskId: string): void {
+    if (this.scope.manners.tellsShownTasks) return;
+    this.#notices = this.#notices.filter((notice) => notice.taskId !== taskId);
+    void this.scope.recorder.life({ kind: 'task', state: 'told', taskId });
+  }
+
   #start(run: (signal: AbortSignal) => Promise<void>): void {
+    this.#grace?.();
+    this.#grace = undefined;
     const abort = new AbortController();
     const over = run(abort.signal)
       .catch((thrown: unknown) => this.#fail(toHeddleError(thrown)))
@@ -221,16 +233,17 @@ export class Session {
   #openTurn(promptUuid: string): void {
     const { recorder, state, mcp, config } = this.scope;
     this.#tellState('running');
-    state.tools = selectTools([...this.#tools, ...mcp.tools], config);
+    const { canAsk } = this.scope.questions;
+    state.tools = selectTools([...this.#tools, ...mcp.tools], config, { canAsk });
     recorder.emit(toInit(this.scope));
     this.#settleOldTurn();
     void recorder.life({ kind: 'turn', state: 'started', promptUuid });
   }
 
   #recordNotices(fields: { isMeta: true } | { uuid: string }): void {
-    const notices = [...this.#oldNotices, ...this.#notices];
+    const notices = [...this.#quietNotices, ...this.#notices];
     if (notices.length === 0) return;
-    this.#oldNotices = [];
+    this.#quietNotices = [];
     this.#notices = [];
     const text = notices.map((notice) => notice.text).join('\n');
     const toldTasks = notices.map((notice) => notice.taskId);

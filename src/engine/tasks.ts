@@ -36,9 +36,12 @@ interface LiveTask extends Omit<TaskSpec, 'run'> {
   end: TaskEnd | undefined;
   over: Promise<void>;
   abort: AbortController;
-  /** Somebody asked for the end, and needs no telling. */
-  stopped: boolean;
+  /** Who asked for the end, if somebody did. */
+  stoppedBy: Stopper | undefined;
 }
+
+/** The model by its tool, the host by a request, or the engine because the session ends. */
+export type Stopper = 'model' | 'host' | 'engine';
 
 export interface TasksParts {
   clock: Clock;
@@ -46,24 +49,36 @@ export interface TasksParts {
   sessionId: string;
 }
 
-/** What the model is told when a task ends by itself. */
+/** What the model is told of the end of a task. */
 export interface TaskNotice {
   taskId: string;
   text: string;
 }
 
+export interface EndedTask {
+  notice: TaskNotice;
+  stoppedBy: Stopper | undefined;
+}
+
 export class Tasks {
   readonly #parts: TasksParts;
   readonly #tasks = new Map<string, LiveTask>();
-  #onEnd: (notice: TaskNotice | undefined) => void = () => {};
+  #onEnd: (end: EndedTask) => void = () => {};
+  #onShown: (taskId: string) => void = () => {};
 
   constructor(parts: TasksParts) {
     this.#parts = parts;
   }
 
-  /** Calls back at the end of each task; with a notice unless somebody stopped it. */
-  onEnd(listener: (notice: TaskNotice | undefined) => void): void {
-    this.#onEnd = listener;
+  /** Calls back at the end of each task, and when a tool has shown the end of one to the model. */
+  listen(listeners: { onEnd: (end: EndedTask) => void; onShown: (taskId: string) => void }): void {
+    this.#onEnd = listeners.onEnd;
+    this.#onShown = listeners.onShown;
+  }
+
+  /** A tool has shown to the model how the task ended. */
+  noteShown(id: string): void {
+    this.#onShown(id);
   }
 
   get running(): readonly Task[] {
@@ -83,7 +98,7 @@ export class Tasks {
       end: undefined,
       over: Promise.resolve(),
       abort,
-      stopped: false,
+      stoppedBy: undefined,
     };
     this.#tasks.set(task.id, task);
     const { id: taskId, toolUseId, description } = task;
@@ -103,33 +118,36 @@ export class Tasks {
   }
 
   /** Ends a task that runs. Gives it once it is over; undefined when there is none of this id. */
-  async stop(id: string): Promise<Task | undefined> {
+  async stop(id: string, by: Stopper): Promise<Task | undefined> {
     const task = this.#tasks.get(id);
     if (task === undefined) return undefined;
     if (task.status === 'running') {
-      task.stopped = true;
+      task.stoppedBy ??= by;
       task.abort.abort();
       await task.over;
     }
     return task;
   }
 
+  /** The session ends, or waits no longer. */
   async stopAll(): Promise<void> {
-    await Promise.all(this.running.map((task) => this.stop(task.id)));
+    await Promise.all(this.running.map((task) => this.stop(task.id, 'engine')));
   }
 
   #finish(task: LiveTask, end: TaskEnd): void {
-    task.end = task.stopped ? { ...end, status: 'stopped', summary: describeStop(task) } : end;
+    const { stoppedBy } = task;
+    task.end = stoppedBy ? { ...end, status: 'stopped', summary: describeStop(task, stoppedBy) } : end;
     task.status = task.end.status;
     const { status, summary } = task.end;
     const notice = noticeOf(task, task.end);
-    void this.#parts.recorder.life({ kind: 'task', state: 'ended', taskId: task.id, status, notice });
+    const told = stoppedBy === 'model' && { told: true as const };
+    void this.#parts.recorder.life({ kind: 'task', state: 'ended', taskId: task.id, status, notice, ...told });
     const end_time = this.#parts.clock.now();
     const patch = { status: status === 'stopped' ? 'killed' : status, end_time };
     this.#emit({ subtype: 'task_updated', ...this.#names(task), patch });
     this.#emit({ subtype: 'task_notification', ...this.#names(task), status, output_file: task.outputPath, summary });
     this.#emitRunning();
-    this.#onEnd(task.stopped ? undefined : { taskId: task.id, text: notice });
+    this.#onEnd({ notice: { taskId: task.id, text: notice }, stoppedBy });
   }
 
   #names({ id, toolUseId }: LiveTask): { task_id: string; tool_use_id: string } {
@@ -155,7 +173,13 @@ export class Tasks {
 
 type WithoutEnvelope<M> = M extends SystemMessage ? Omit<M, 'type' | 'uuid' | 'session_id'> : never;
 
-const describeStop = (task: LiveTask): string => `Background command "${task.description}" was stopped`;
+const STOPS: Readonly<Record<Stopper, string>> = {
+  model: 'was stopped',
+  host: 'was stopped by the user',
+  engine: 'was stopped with the session',
+};
+
+const describeStop = (task: LiveTask, by: Stopper): string => `Background command "${task.description}" ${STOPS[by]}`;
 
 /** In the words that models of this kind of tool know. */
 const noticeOf = (task: LiveTask, end: TaskEnd): string =>
@@ -164,6 +188,6 @@ const noticeOf = (task: LiveTask, end: TaskEnd): string =>
     `<task-id>${task.id}</task-id>`,
     `<output-file>${task.outputPath}</output-file>`,
     `<status>${end.status}</status>`,
-    `<summary>${end.summary}</summary>`,
+    `<summary>${end.summary.replaceAll('<', '&lt;')}</summary>`,
     '</task-notification>',
   ].join('\n');

@@ -15,6 +15,8 @@ export interface SessionConfig {
   env: Record<string, string>;
   /** True when the caller gave `env` itself: children then see exactly that. */
   envIsExact?: boolean;
+  /** Children see only what every program needs, and the variables named here. Servers set it; see `child-env.ts`. */
+  childEnv?: string[];
   /** Folder of sessions and settings. */
   configDir: string;
 

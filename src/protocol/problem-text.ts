@@ -56,9 +56,14 @@ export function inputError(tool: string, problems: readonly string[]): Error {
 }
 
 /** One sentence for each thing that zod found. */
-export const describeInputIssues = (issues: readonly InputIssue[], input: unknown): string[] => [
-  ...new Set(issues.flatMap((issue) => describeIssue(issue, input))),
-];
+export function describeInputIssues(issues: readonly InputIssue[], input: unknown): string[] {
+  const all = [...new Set(issues.slice(0, 10 * MAX_PROBLEMS).flatMap((issue) => describeIssue(issue, input)))];
+  const left = Math.max(all.length, issues.length) - MAX_PROBLEMS;
+  return left <= 0 ? all : [...all.slice(0, MAX_PROBLEMS), `... and ${left} more`];
+}
+
+/** More of them help nobody. */
+const MAX_PROBLEMS = 20;
 
 function describeIssue(issue: InputIssue, input: unknown): string[] {
   const { path } = issue;
@@ -68,11 +73,14 @@ function describeIssue(issue: InputIssue, input: unknown): string[] {
   const expected = nameType(issue.expected);
   if (issue.code === 'invalid_type' && expected !== undefined) return [wrongType(path, expected, value)];
   const branches = branchesOf(issue);
-  if (branches.length === 0) return [notValid(path, issue.message)];
+  if (branches.length === 0) return [notValid(path, isEmpty(issue, value) ? 'it must not be empty' : issue.message)];
   const types = branches.map((branch) => soleType(branch, path));
   if (types.every((type) => type !== undefined)) return [wrongType(path, types.join(' | '), value)];
   return likeliest(branches).flatMap((inner) => describeIssue(inner, input));
 }
+
+/** What zod says as a count. */
+const isEmpty = ({ code }: InputIssue, value: unknown): boolean => code === 'too_small' && value === '';
 
 const nameType = (expected: string | undefined): string | undefined => (expected === 'int' ? 'integer' : expected);
 

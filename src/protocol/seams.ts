@@ -123,6 +123,8 @@ export interface OutputLimits {
   text: number;
   /** Characters of each string in `structured`. */
   field: number;
+  /** Characters of all of it as JSON. */
+  structured: number;
 }
 
 export interface Tool<Input = Record<string, unknown>> {

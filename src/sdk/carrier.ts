@@ -123,9 +123,10 @@ function withoutInitialize(config: SessionConfig): Partial<SessionConfig> {
   return sandbox === undefined ? rest : { ...rest, settings: JSON.stringify({ sandbox }) };
 }
 
-const toEngineEnv = ({ env, enableFileCheckpointing }: SessionConfig): Record<string, string> => ({
+const toEngineEnv = ({ env, envIsExact, enableFileCheckpointing }: SessionConfig): Record<string, string> => ({
   CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
   ...env,
   CLAUDE_AGENT_SDK_VERSION: SDK_VERSION,
+  ...(envIsExact && { HEDDLE_ENV_IS_EXACT: '1' }),
   ...(enableFileCheckpointing && { CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: 'true' }),
 });

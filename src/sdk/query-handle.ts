@@ -230,7 +230,7 @@ export class QueryHandle implements Query {
     if (this.#closed) return;
     this.#closed = true;
     this.#servers.close();
-    this.#cancelHold?.();
+    this.#dropHold();
     this.#signal?.removeEventListener('abort', this.#abort);
     this.#peer.then(
       (peer) => {
@@ -288,8 +288,9 @@ export class QueryHandle implements Query {
   /** Input ends when nothing is left to do: an earlier end would leave questions of the engine unanswered. */
   async #endWhenIdle(): Promise<void> {
     if (this.#inputOpen || this.#unanswered > 0 || this.#closed) return;
-    if (this.#idle.isIdle) await this.#endPolitely();
-    else if (this.#idle.waitsForTasks) this.#cancelHold ??= systemClock.after(MAX_HOLD_MS, () => this.#endInput());
+    if (this.#idle.isIdle) return this.#endPolitely();
+    if (this.#idle.waitsForTasks) this.#cancelHold ??= systemClock.after(MAX_HOLD_MS, () => this.#endInput());
+    else this.#dropHold();
   }
 
   /** SessionEnd hooks must be answered, and after the end of input nothing can be. */
@@ -297,6 +298,11 @@ export class QueryHandle implements Query {
     const peer = await this.#peer;
     if (this.#tellsEnd) await peer.request('end_session', {}).catch(() => undefined);
     peer.end();
+  }
+
+  #dropHold(): void {
+    this.#cancelHold?.();
+    this.#cancelHold = undefined;
   }
 
   #endInput(): void {

@@ -10,6 +10,7 @@ type Attachment = Parameters<ChatParts['session']['attach']>[0];
 function createFakeSession(onSubmit: (prompt: string, session: FakeSession) => void) {
   const session = {
     id: 's',
+    busy: false,
     closed: false,
     interrupts: 0,
     watcher: undefined as Attachment | undefined,
@@ -296,6 +297,26 @@ describe('what is typed while a turn runs', () => {
     await terminal.sees('✓');
     await terminal.type('> ', '/exit');
     expect(await over).toBe(0);
+  });
+
+  it('a turn that begins by itself may ask; the prompt is waited for afterwards as before', async () => {
+    const prompts: string[] = [];
+    const session = createFakeSession((prompt, self) => {
+      prompts.push(prompt);
+      self.say(text('Answer.'), success());
+    });
+    const { terminal, over } = startChat(session);
+    await terminal.sees('> ');
+    const answer = session.ask({ input: { command: 'touch x' } });
+    await terminal.type('Allow?', 'y');
+    expect(await answer).toMatchObject({ behavior: 'allow' });
+    session.say(text('Done.'), { ...success(), origin: { kind: 'task-notification' } });
+    await terminal.sees('Done.');
+    await terminal.type('> ', 'hello');
+    await terminal.sees('Answer.');
+    await terminal.type('> ', '/exit');
+    expect(await over).toBe(0);
+    expect(prompts).toEqual(['hello']);
   });
 
   it('the cost at the end of a turn is that of the turn, the costs before it left out', async () => {

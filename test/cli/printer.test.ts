@@ -19,7 +19,7 @@ async function print(options: Partial<PrinterOptions>, ...messages: Message[]) {
   });
   printer.startAt(1);
   for (const message of messages) printer.deliver(message);
-  await printer.end({ quiet: false });
+  await printer.end();
   return { stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }
 
@@ -30,6 +30,12 @@ describe('createPrinter', () => {
     const evil = success('\x1b[31mred\u202e');
     expect((await print({ isTerminal: true }, evil)).stdout).toBe('\\x1b[31mred\\u202e\n');
     expect((await print({ isTerminal: false }, evil)).stdout).toBe('\x1b[31mred\u202e\n');
+  });
+
+  it('text: every answer is printed when it comes; json: the last one', async () => {
+    const later = success('later', { origin: { kind: 'task-notification' } });
+    expect((await print({}, success('first'), later)).stdout).toBe('first\nlater\n');
+    expect(JSON.parse((await print({ format: 'json' }, success('first'), later)).stdout).result).toBe('later');
   });
 
   it('the view tells the cost of this answer alone', async () => {

@@ -102,10 +102,10 @@ describe('when a background task ends', () => {
   it('stopped by the host: told to the consumer, and no turn starts', async () => {
     const run = await launch([bash('t1', 'sleep 300'), 'ok', 'after']);
     await run.ask('go');
-    await run.session.scope.tasks.stop(taskOf(run).id);
+    await run.session.scope.tasks.stop(taskOf(run).id, 'host');
     expect(ofSubtype(run.messages, 'task_notification')).toMatchObject([{ status: 'stopped' }]);
     expect(await run.ask('again')).toMatchObject({ result: 'after' });
-    expect(lastPrompt(run)).not.toContain('task-notification');
+    expect(lastPrompt(run)).toContain('was stopped by the user');
   });
 
   it('an interrupt leaves tasks alone; closing ends them', async () => {
@@ -180,7 +180,7 @@ describe('at the end of input', () => {
   });
 });
 
-it('the wait may be over in the middle of the turn that tells of one task: that turn goes on', async () => {
+it('the wait begins anew after each turn: one that tells of a task is never cut off by it', async () => {
   const answering = Promise.withResolvers<void>();
   const run = await launch([
     { toolUse: [WAITS, 'sleep 300'].map((command) => ({ name: 'Bash', input: { command, run_in_background: true } })) },
@@ -197,14 +197,86 @@ it('the wait may be over in the middle of the turn that tells of one task: that 
   const second = run.nextResult();
   release(run);
   await until(() => run.model.requests.length === 3);
-  run.clock.advance(5_000);
-  await until(() => run.session.scope.tasks.running.length === 0);
+  run.clock.advance(60_000);
   answering.resolve();
   expect(await second).toMatchObject({ result: 'told' });
+  const [left] = run.session.scope.tasks.running;
+  expect(left?.status).toBe('running');
+  await until(() => run.clock.pending.includes(5_000));
+  run.clock.advance(5_000);
   await run.session.finished;
+  expect(left?.status).toBe('stopped');
+});
+
+describe('what TaskOutput has shown', () => {
+  const waitFor: ScriptStep = (request) => {
+    const [, task_id] = /running in background with ID: (\w+)/.exec(JSON.stringify(request.body.messages)) ?? [];
+    return { toolUse: { name: 'TaskOutput', input: { task_id, timeout: 60_000 } } };
+  };
+
+  it('starts no turn, and is not told after a resume', async () => {
+    const store = createFileStore({ configDir: scratch() });
+    const cwd = scratch();
+    const run = await launch([bash('t1', 'echo hi'), waitFor, 'seen', 'next'], { store, cwd });
+    await run.ask('go');
+    await run.ask('more');
+    expect(JSON.stringify(run.model.requests.at(-1)?.body.messages)).not.toContain('<task-notification>');
+    const again = await launch(['ok'], { store, cwd, config: { resume: run.session.id } });
+    await again.ask('and?');
+    expect(JSON.stringify(again.model.requests[0]?.body.messages)).not.toContain('<task-notification>');
+  });
+
+  it('starts one for clients of the older line, which expect it', async () => {
+    const config = { client: { entrypoint: 'sdk-ts', version: '0.2.50' } };
+    const run = await launch([bash('t1', 'echo hi'), waitFor, 'seen', 'told'], { config });
+    await run.ask('go');
+    expect(await run.nextResult()).toMatchObject({ result: 'told', origin: { kind: 'task-notification' } });
+  });
+});
+
+it('an interrupt is no invitation: what was to be told waits for the next prompt', async () => {
+  const run = await launch([
+    bash('t1', WAITS),
+    async () => {
+      release(run);
+      await until(() => run.session.scope.tasks.running.length === 0);
+      run.session.interrupt();
+      return 'never seen';
+    },
+    'next',
+  ]);
+  await run.ask('go');
+  expect(await run.ask('and now?')).toMatchObject({ result: 'next' });
+  expect(lastPrompt(run)).toContain('<task-notification>');
 });
 
 describe('after a process died', () => {
+  it('or a clean end, the model is told which tasks the engine has stopped', async () => {
+    const store = createFileStore({ configDir: scratch() });
+    const cwd = scratch();
+    const first = await launch([bash('server', 'sleep 300'), 'started'], { store, cwd });
+    await first.ask('go');
+    await first.session.close();
+    const second = await launch(['ok'], { store, cwd, config: { resume: first.session.id } });
+    await second.ask('is it up?');
+    expect(JSON.stringify(second.model.requests[0]?.body.messages)).toContain('was stopped with the session');
+  });
+
+  it('what was kept can still be read', async () => {
+    const store = createFileStore({ configDir: scratch() });
+    const cwd = scratch();
+    const first = await launch([bash('t1', 'echo hi; sleep 300'), 'started'], { store, cwd });
+    await first.ask('go');
+    const { outputPath } = taskOf(first);
+    await until(() => readFileSync(outputPath, 'utf8') !== '');
+    await first.session.close();
+    const read: ScriptStep = { toolUse: { name: 'Read', id: 't2', input: { file_path: outputPath } } };
+    const config = { resume: first.session.id, permissionMode: 'default' as const };
+    const second = await launch([read, 'ok'], { store, cwd, config });
+    await second.ask('what did it say?');
+    expect(resultText(second.messages, 't2')).toContain('1\thi');
+  });
+
   it('what is to be told starts no turn by itself', async () => {
     const store = createFileStore({ configDir: scratch() });
     const cwd = scratch();

@@ -199,7 +199,7 @@ describe('the calls of one message', () => {
 describe('which tools there are', () => {
   const tool = (name: string) => toolOf(name, { run: async () => ({ content: name }) });
   const tools = ['Write', 'Read', 'mcp__s__t', 'Bash', 'Agent'].map(tool);
-  const names = (config: Parameters<typeof selectTools>[1]) => selectTools(tools, config).names;
+  const names = (config: Parameters<typeof selectTools>[1]) => selectTools(tools, config, { canAsk: true }).names;
 
   it.each<[string, Parameters<typeof selectTools>[1], string[]]>([
     ['all, sorted', {}, ['Agent', 'Bash', 'Read', 'Write', 'mcp__s__t']],
@@ -215,7 +215,7 @@ describe('which tools there are', () => {
     ['not for a rule about some calls', { tools: ['Bash'], disallowedTools: ['Bash(rm:*)'] }, ['Bash', 'mcp__s__t']],
   ])('%s', (_, config, expected) => {
     expect(names(config)).toEqual(expected);
-    expect(selectTools(tools, config).params.map(({ name }) => name)).toEqual(expected);
+    expect(selectTools(tools, config, { canAsk: true }).params.map(({ name }) => name)).toEqual(expected);
   });
 
   it('a model that calls one by its old name is understood', async () => {
@@ -297,7 +297,7 @@ describe('what only a host may fill in', () => {
     expect(resultText(run.messages, 't1')).toContain('Which?');
   });
 
-  it('H7: the answer of the host counts; without anyone to ask there is a denial', async () => {
+  it('H7: the answer of the host counts; where nobody can be asked there is no such tool', async () => {
     const run = await start([{ toolUse: ask }, 'ok'], {
       ask: async ({ input }) => ({ behavior: 'allow', updatedInput: { ...input, answers: { 'Which?': 'B' } } }),
     });
@@ -305,6 +305,75 @@ describe('what only a host may fill in', () => {
     expect(resultText(run.messages, 't1')).toContain('"Which?"="B"');
     const alone = await start([{ toolUse: ask }, 'ok'], { config: bypass });
     await alone.ask('go');
-    expect(resultText(alone.messages, 't1')).toContain('nobody here who can be asked');
+    expect(alone.model.requests[0]?.body.tools?.map(({ name }) => name)).not.toContain('AskUserQuestion');
+    expect(resultText(alone.messages, 't1')).toContain('No such tool available');
+  });
+});
+
+describe('a tool of the app that gives nonsense', () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  const cases: [string, () => unknown, RegExp][] = [
+    ['a block without its text', () => ({ content: [{ type: 'text' }] }), /content\[0\] is no content block/],
+    ['no block at all', () => ({ content: [null] }), /content\[0\]/],
+    ['a text as a block', () => ({ content: ['hello'] }), /content\[0\]/],
+    ['an image without a source', () => ({ content: [{ type: 'image' }] }), /content\[0\]/],
+    ['a structure that is a circle', () => ({ content: 'x', structured: cyclic }), /not JSON/],
+    ['a number that JSON has not', () => ({ content: 'x', structured: { n: 1n } }), /not JSON/],
+    ['a function', () => ({ content: 'x', structured: () => 1 }), /not JSON/],
+    [
+      'something thrown that is no error',
+      () => {
+        throw Object.create(null);
+      },
+      /no error/,
+    ],
+  ];
+  it.each(cases)('%s: the model is told, and the turn goes on', async (_, run, expected) => {
+    const tool = toolOf('Odd', { run: async () => run() as ToolOutput });
+    const one = await start([{ toolUse: call('Odd', 't1') }, 'ok'], { tools: [tool] });
+    expect(await one.ask('go')).toMatchObject({ result: 'ok' });
+    expect(resultText(one.messages, 't1')).toMatch(expected);
+  });
+
+  it('much of it: one file, one note, and a log that stays small', async () => {
+    const blocks = Array.from({ length: 3_000 }, () => ({ type: 'text' as const, text: 'x'.repeat(100) }));
+    const tool = toolOf('Much', {
+      limits: { text: undefined as unknown as number },
+      run: async () => ({
+        content: blocks,
+        structured: Array.from({ length: 100_000 }, (_, n) => ({ row: `row ${n}` })),
+      }),
+    });
+    const run = await start([{ toolUse: call('Much', 't1') }, 'ok'], { tools: [tool] });
+    await run.ask('go');
+    const sent = JSON.stringify(run.model.requests[1]?.body.messages);
+    expect(sent.length).toBeLessThan(200_000);
+    expect(sent.match(/\[Cut:/g)).toHaveLength(1);
+    expect(useResult(run.messages)[0]).toMatch(/^\[Cut: .* of JSON are left out\. The whole is kept in .*\.json\]$/);
+  });
+
+  it('a promise where a yes or no is due is no yes', async () => {
+    const ran: string[] = [];
+    const tool = toolOf('Sly', {
+      isReadOnly: (async () => false) as unknown as () => boolean,
+      run: async () => (ran.push('ran'), { content: 'x' }),
+    });
+    const run = await start([{ toolUse: call('Sly', 't1') }, 'ok'], { tools: [tool] });
+    await run.ask('go');
+    expect(ran).toEqual([]);
+  });
+
+  it.each(['parse', 'enforce'] as const)('G1: an interrupt ends a call that hangs in %s', async (stage) => {
+    const hung = Promise.withResolvers<void>();
+    const never = (): Promise<never> => (hung.resolve(), new Promise(() => {}));
+    const tool = toolOf('Hung', { [stage]: never, run: async () => ({ content: 'x' }) });
+    const run = await start([{ toolUse: call('Hung', 't1') }], { tools: [tool] });
+    const result = run.ask('go');
+    await hung.promise;
+    run.session.interrupt();
+    await run.clock.armed();
+    run.clock.advance(900);
+    expect((await result).is_error).toBe(false);
   });
 });

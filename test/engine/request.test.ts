@@ -35,7 +35,6 @@ describe('the request', () => {
     const marked = body?.messages.map((message) => JSON.stringify(message).includes('cache_control'));
     expect(marked).toEqual([false, false, true, false, true]);
     expect(body?.tools?.map((tool) => tool.name)).toEqual([
-      'AskUserQuestion',
       'Bash',
       'Edit',
       'Glob',

@@ -15,7 +15,7 @@ const config = join(folder, 'config');
 /** What each one must print, in this order. */
 const EXPECTED: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   '01-hello.ts': [
-    'embedded with AskUserQuestion, Bash, Edit, Glob, Grep, NotebookEdit, Read, ',
+    'embedded with Bash, Edit, Glob, Grep, NotebookEdit, Read, ',
     '-> Glob {"pattern":"**/*.ts"}',
     'There are 4 .ts files here.',
     /^success: 2 turns, \d+ ms, \$0\.0000$/m,

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HookInput, HookOutput, Message, ResultMessage } from '../../src/protocol/index.js';
+import type { HookInput, HookOutput, Message } from '../../src/protocol/index.js';
 import { type Options, query } from '../../src/sdk/index.js';
 import { createScriptedModel, lastResult, toolResult } from '../../src/testing/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';

@@ -28,26 +28,39 @@ describe('boundOutput', () => {
     const { output, kept } = await bound(text);
     expect(output.content.length).toBeLessThanOrEqual(200);
     expect(output.content).toMatch(
-      /^x+\n\n\[Cut: the first \d+ of 1,000 characters\. The whole is kept in \/kept\/it\.txt\]$/,
+      /^x+\n\n\[Cut: \d+ of 1,000 characters are left out\. The whole is kept in \/kept\/it\.txt\]\n\nx+$/,
     );
     expect(kept).toEqual([['it.txt', text]]);
   });
 
-  it('lets blocks share the limit', async () => {
+  it('lets blocks share the limit: one note and one file for all of them', async () => {
     const text = (length: number) => ({ type: 'text' as const, text: 'y'.repeat(length) });
-    const { output, kept } = await bound([text(150), text(300), text(90)]);
+    const { output, kept } = await bound([text(150), text(300), text(90), text(90)]);
     const shown = (output.content as { text: string }[]).map((block) => block.text);
-    expect(shown[0]).toBe('y'.repeat(150));
-    expect(shown[1]).toContain('of 300 characters. The whole is kept in /kept/it-2.txt');
-    expect(shown[2]).toContain('of 90 characters. The whole is kept in /kept/it-3.txt');
-    expect(kept.map(([name]) => name)).toEqual(['it-2.txt', 'it-3.txt']);
+    expect(shown).toEqual([
+      'y'.repeat(150),
+      'y'.repeat(50),
+      '[Cut: 430 of 630 characters are left out. The whole is kept in /kept/it.txt]',
+    ]);
+    expect(kept.map(([name]) => name)).toEqual(['it.txt']);
+  });
+
+  it('bounds the number and the size of images', async () => {
+    const source = { type: 'base64' as const, media_type: 'image/png', data: 'A'.repeat(4_000_000) };
+    const { output, kept } = await bound(Array.from({ length: 6 }, () => ({ type: 'image' as const, source })));
+    expect((output.content as { type: string }[]).map(({ type }) => type)).toEqual(['image', 'image', 'image', 'text']);
+    expect(kept).toHaveLength(3);
+  });
+
+  it('mends text that no model API takes', async () => {
+    expect((await bound('a\ud800b')).output.content).toBe('a\ufffdb');
   });
 
   it('keeps an image that no model API takes', async () => {
     const bytes = Buffer.alloc(6 * 1024 * 1024, 7);
     const source = { type: 'base64' as const, media_type: 'image/png', data: bytes.toString('base64') };
     const { output, kept } = await bound([{ type: 'image', source }]);
-    expect(output.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('/kept/it-1.png') });
+    expect(output.content).toMatchObject([{ type: 'text', text: expect.stringContaining('/kept/it-1.png') }]);
     expect(Buffer.compare(kept[0]?.[1] as Uint8Array, bytes)).toBe(0);
   });
 

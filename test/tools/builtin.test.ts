@@ -51,7 +51,7 @@ describe('createBuiltinTools', () => {
   });
 
   it('size budget: those that every session has take at most 10 KB of the request', () => {
-    const { params } = selectTools(tools, {});
+    const { params } = selectTools(tools, {}, { canAsk: true });
     expect(Buffer.byteLength(JSON.stringify(params))).toBeLessThan(10_240);
   });
 

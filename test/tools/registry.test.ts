@@ -17,7 +17,8 @@ const context = {} as ToolContext;
 
 describe('selectTools', () => {
   const namesOf = (tools: SessionConfig['tools'], disallowedTools: string[] = []): string[] => [
-    ...selectTools([...BUILTIN, toolOf('weave'), whole('mcp__s__t')], { tools, disallowedTools }).names,
+    ...selectTools([...BUILTIN, toolOf('weave'), whole('mcp__s__t')], { tools, disallowedTools }, { canAsk: true })
+      .names,
   ];
   const always = ['mcp__s__t', 'weave'];
 
@@ -48,15 +49,15 @@ describe('selectTools', () => {
   });
 
   it('finds a tool by its old name too', () => {
-    const set = selectTools(BUILTIN, {});
+    const set = selectTools(BUILTIN, {}, { canAsk: true });
     expect(set.get('FileRead')?.name).toBe('Read');
     expect(set.get('TaskCreate')).toBeUndefined();
     expect(set.get('Loom')).toBeUndefined();
   });
 
-  it('leaves tools that are not of the app as they are', () => {
-    const tools = ['Read', 'mcp__s__t'].map(whole);
-    for (const tool of tools) expect(selectTools(tools, {}).get(tool.name)).toBe(tool);
+  it('leaves built-in tools as they are', () => {
+    const tools = ['Read', 'Bash'].map(whole);
+    for (const tool of tools) expect(selectTools(tools, {}, { canAsk: true }).get(tool.name)).toBe(tool);
   });
 });
 
@@ -66,7 +67,7 @@ describe('a tool that leaves things open', () => {
     properties: { colour: { enum: ['weld', 'madder'] }, spools: { type: 'integer' } },
     required: ['colour'],
   };
-  const tool = selectTools([toolOf('weave', { inputSchema })], {}).get('weave');
+  const tool = selectTools([toolOf('weave', { inputSchema })], {}, { canAsk: true }).get('weave');
 
   it('is asked about like one that changes something', () => {
     expect(tool?.isReadOnly({}, { cwd: '/' })).toBe(false);
@@ -111,26 +112,32 @@ describe('a tool that leaves things open', () => {
         return { content: this.#thread };
       }
     }
-    const loom = selectTools([new Loom()], {}).get('loom');
-    expect(loom).toMatchObject({ outputSchema: { type: 'object' }, limits: { text: 10 }, edits: true });
+    const loom = selectTools([new Loom()], {}, { canAsk: true }).get('loom');
+    expect(loom).toMatchObject({
+      outputSchema: { type: 'object' },
+      limits: { text: 10, structured: 1024 * 1024 },
+      edits: true,
+    });
     expect(loom?.accesses?.({}, { cwd: '/' })).toEqual([{ path: '/indigo', access: 'write' }]);
     expect(await loom?.enforce?.({}, context)).toBe('indigo');
     expect(await loom?.run({}, context)).toEqual({ content: 'indigo' });
     const own = whole('whole');
-    expect(await selectTools([own], {}).get('whole')?.parse({ a: 1 })).toEqual({ a: 1 });
-    const half = selectTools([toolOf('half', { isReadOnly: ({ safe }) => safe === true })], {}).get('half');
+    expect(await selectTools([own], {}, { canAsk: true }).get('whole')?.parse({ a: 1 })).toEqual({ a: 1 });
+    const half = selectTools([toolOf('half', { isReadOnly: ({ safe }) => safe === true })], {}, { canAsk: true }).get(
+      'half',
+    );
     expect([half?.isReadOnly({ safe: true }, { cwd: '/' }), half?.isReadOnly({}, { cwd: '/' })]).toEqual([true, false]);
   });
 });
 
 describe('what a tool of the app gives', () => {
   const give = (result: unknown) =>
-    selectTools([toolOf('weave', { run: async () => result as never })], {})
+    selectTools([toolOf('weave', { run: async () => result as never })], {}, { canAsk: true })
       .get('weave')
       ?.run({}, context);
 
   it('is passed on when it has content', async () => {
-    for (const result of [{ content: '' }, { content: [], isError: true }]) expect(await give(result)).toBe(result);
+    for (const result of [{ content: '' }, { content: [], isError: true }]) expect(await give(result)).toEqual(result);
   });
 
   it.each([[undefined], ['done'], [{}], [{ content: 5 }]])('is an error when it is %j', async (result) => {

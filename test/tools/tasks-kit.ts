@@ -7,7 +7,7 @@ import { Outbox } from '../../src/engine/outbox.js';
 import { Recorder } from '../../src/engine/recorder.js';
 import { createKeeper } from '../../src/engine/sessions/kept-output.js';
 import { Log } from '../../src/engine/sessions/log.js';
-import { type TaskNotice, Tasks } from '../../src/engine/tasks.js';
+import { type EndedTask, Tasks } from '../../src/engine/tasks.js';
 import type { Message } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
 
@@ -20,12 +20,13 @@ export function createTasksKit() {
   outbox.attach({ deliver: (message) => messages.push(message) });
   const recorder = new Recorder({ log, outbox, clock: systemClock, logger: () => {}, preface: [] });
   const tasks = new Tasks({ clock: systemClock, recorder, sessionId: 's' });
-  const notices: (TaskNotice | undefined)[] = [];
-  tasks.onEnd((notice) => notices.push(notice));
+  const ends: EndedTask[] = [];
+  const shown: string[] = [];
+  tasks.listen({ onEnd: (end) => ends.push(end), onShown: (taskId) => shown.push(taskId) });
   onTestFinished(async () => {
     await tasks.stopAll();
     rmSync(folder, { recursive: true, force: true });
   });
   const openOutput = (name: string) => kept.openOutput(name);
-  return { tasks, openOutput, messages, notices, entries: log.entries };
+  return { tasks, openOutput, messages, ends, shown, entries: log.entries };
 }

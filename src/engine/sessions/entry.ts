@@ -124,7 +124,10 @@ export interface NotedEntry extends LifeFields {
 /** The life of a task in the background. One without an end was ended with the process that ran it. */
 export type TaskEntry = LifeFields & { kind: 'task'; taskId: string } & (
     | { state: 'started'; toolUseId: string; description: string }
-    | { state: 'ended'; status: string; notice: string }
+    /** `told`: the model knows, for it asked for the end. */
+    | { state: 'ended'; status: string; notice: string; told?: true }
+    /** A tool has shown the end to the model. */
+    | { state: 'told' }
   );
 
 /** A model call beside the conversation: the context knows nothing of it, the cost counts it. */

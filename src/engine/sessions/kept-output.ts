@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, realpathSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, writeSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,10 +28,12 @@ const CUT_NOTE = '\n\n[What was printed after this is not kept: the file has rea
 
 /** Beside the log, or in a temporary folder when nothing of the session is kept. */
 export function createKeeper(logPath: string | undefined): Keeper {
-  let folder: string | undefined;
+  const beside = logPath?.replace(/\.jsonl$/, '');
+  // A resumed session finds what it kept before.
+  let folder = beside !== undefined && existsSync(beside) ? realpathSync(beside) : undefined;
   const pathFor = (kind: 'tool-results' | 'tasks', name: string): string => {
     if (folder === undefined) {
-      const made = logPath?.replace(/\.jsonl$/, '') ?? mkdtempSync(join(tmpdir(), 'heddle-'));
+      const made = beside ?? mkdtempSync(join(tmpdir(), 'heddle-'));
       makeFolders(made);
       folder = realpathSync(made);
     }

@@ -88,7 +88,7 @@ export function untoldTasks(entries: readonly Entry[]): TaskNotice[] {
     if (isLifeEntry(entry) && entry.kind === 'task') {
       const { taskId } = entry;
       if (entry.state === 'started') notices.set(taskId, { taskId, text: describeLost(taskId, entry.description) });
-      else if (entry.status === 'stopped') notices.delete(taskId);
+      else if (entry.state === 'told' || entry.told) notices.delete(taskId);
       else notices.set(taskId, { taskId, text: entry.notice });
     }
     if (entry.type === 'user') for (const taskId of entry.toldTasks ?? []) notices.delete(taskId);
@@ -97,4 +97,4 @@ export function untoldTasks(entries: readonly Entry[]): TaskNotice[] {
 }
 
 const describeLost = (taskId: string, description: string): string =>
-  `<task-notification>\n<task-id>${taskId}</task-id>\n<status>stopped</status>\n<summary>Background task "${description}" ended with the process that ran it; it is not running any more.</summary>\n</task-notification>`;
+  `<task-notification>\n<task-id>${taskId}</task-id>\n<status>stopped</status>\n<summary>Background task "${description.replaceAll('<', '&lt;')}" ended with the process that ran it; it is not running any more.</summary>\n</task-notification>`;

@@ -3,7 +3,7 @@ import type { TaskEnd } from '../tasks.js';
 import { cutText } from './bound.js';
 import type { ToolParts } from './parts.js';
 import { isInside } from './paths.js';
-import { exitCodeOf, runDetached, runShell } from './shell.js';
+import { exitCodeOf, runDetached, runShell, signalOf } from './shell.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -44,9 +44,13 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       const moved = cwd === context.cwd ? [] : [`Shell cwd was reset to ${cwd}`];
       if (input.run_in_background === true) return startTask(input, { context, cwd, parts });
       const timeoutMs = input.timeout ?? DEFAULT_TIMEOUT_MS;
-      const { exit, output, cwd: last } = await runShell({ command: input.command, cwd, timeoutMs }, context);
+      const { exit, output, dropped, cwd: last } = await runShell({ command: input.command, cwd, timeoutMs }, context);
       const ended = !exit.timedOut && !exit.aborted;
-      const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : [])].join('\n');
+      const flood =
+        dropped === 0
+          ? []
+          : [`The output was longer than 10 MB: ${dropped.toLocaleString('en-US')} bytes of it are lost`];
+      const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : []), ...flood].join('\n');
       return toOutput({ exit, text: output.trimEnd(), notes, timeoutMs });
     },
   };
@@ -84,7 +88,7 @@ function startTask(
   const { workspace, env, clock, toolUseId } = context;
   const id = `b${clock.uuid().replaceAll('-', '').slice(0, 8)}`;
   const file = parts.openOutput(`${id}.output`);
-  const title = description ?? cutText(command.replace(/\s+/g, ' '), MAX_DESCRIPTION);
+  const title = cutText((description ?? command).replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION);
   const run = async (signal: AbortSignal): Promise<TaskEnd> => {
     try {
       const onOutput = (chunk: Uint8Array) => file.write(chunk);
@@ -123,7 +127,9 @@ function toEnd(title: string, exit: ProcessExit): TaskEnd {
   const command = `Background command "${title}"`;
   if (exit.timedOut) return { status: 'failed', summary: `${command} timed out (exit code ${exitCode})`, exitCode };
   if (exitCode === 0) return { status: 'completed', summary: `${command} completed (exit code 0)`, exitCode };
-  return { status: 'failed', summary: `${command} failed with exit code ${exitCode}`, exitCode };
+  const signal = signalOf(exit);
+  const how = signal === undefined ? '' : ` (${signal})`;
+  return { status: 'failed', summary: `${command} failed with exit code ${exitCode}${how}`, exitCode };
 }
 
 /** Later calls start where this one ended, as long as that is inside the session's folders. Gives what is to be said. */
@@ -146,15 +152,20 @@ const lines = (...parts: string[]): string => parts.filter((part) => part !== ''
 
 function toOutput(result: { exit: ProcessExit; text: string; notes: string; timeoutMs: number }): ToolOutput {
   const { exit, text, notes, timeoutMs } = result;
-  if (exit.aborted) return toError(lines('The command was interrupted before it finished.', text));
+  if (exit.aborted) return toError(lines('The command was interrupted before it finished.', notes, text));
   const code = exitCodeOf(exit);
   if (exit.timedOut)
-    return toError(lines(`Exit code ${code}`, `Command timed out after ${showDuration(timeoutMs)}`, text));
-  if (code !== 0) return toError(lines(`Exit code ${code}`, notes, text));
+    return toError(lines(`Exit code ${code}`, `Command timed out after ${showDuration(timeoutMs)}`, notes, text));
+  if (code !== 0) return toError(lines(`Exit code ${code}`, describeSignal(exit), notes, text));
   return {
     content: lines(notes, text) || '(Bash completed with no output)',
     structured: { stdout: text, stderr: notes, interrupted: false, isImage: false, noOutputExpected: false },
   };
+}
+
+function describeSignal(exit: ProcessExit): string {
+  const signal = signalOf(exit);
+  return signal === undefined ? '' : `Ended by ${signal}`;
 }
 
 const toError = (content: string): ToolOutput => ({ content, isError: true, structured: `Error: ${content}` });

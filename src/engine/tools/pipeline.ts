@@ -12,7 +12,7 @@ import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js
 import type { OpenCall } from '../next-action.js';
 import { groundsOf, resolvePermission } from '../permissions/resolver.js';
 import type { SessionScope } from '../scope.js';
-import { boundOutput } from './bound.js';
+import { boundOutput, cutText } from './bound.js';
 
 /** What became of a tool call. Every way it can end is a value; the model sees them all. */
 export interface CallOutcome {
@@ -32,8 +32,12 @@ export interface CallOptions {
   mayRun(call: { readOnly: boolean }): Promise<void>;
 }
 
-/** The life of a tool call, in reading order: every early exit is an error result. Never throws. */
-export async function runCall(scope: SessionScope, call: OpenCall, options: CallOptions): Promise<CallOutcome> {
+/** Runs a call to its outcome, whatever its tool does. Never throws. */
+export const runCall = (scope: SessionScope, call: OpenCall, options: CallOptions): Promise<CallOutcome> =>
+  live(scope, call, options).catch((thrown: unknown) => refuse(messageOf(thrown)));
+
+/** The life of a tool call, in reading order: every early exit is an error result. */
+async function live(scope: SessionScope, call: OpenCall, options: CallOptions): Promise<CallOutcome> {
   const { block } = call;
   const { signal } = options;
   if (call.life === 'started') return refuse(UNKNOWN_END);
@@ -43,7 +47,7 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
   if (call.invalidInput !== undefined) return refuseUsage(invalidJson(tool, call.invalidInput));
   let input: Record<string, unknown>;
   try {
-    input = await tool.parse(withoutHostFields(tool, block.input));
+    input = await unlessDeaf(scope.clock, tool.parse(withoutHostFields(tool, block.input)), signal);
   } catch (thrown) {
     return refuseUsage(messageOf(thrown));
   }
@@ -51,7 +55,7 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
   const opinion = await beforeCall(scope, { block, tool, input }, signal);
   const remarks: HookRemarks = { notes: [...opinion.notes], ...(opinion.stop && { stop: opinion.stop }) };
   try {
-    if (opinion.updatedInput) input = await tool.parse(opinion.updatedInput);
+    if (opinion.updatedInput) input = await unlessDeaf(scope.clock, tool.parse(opinion.updatedInput), signal);
   } catch (thrown) {
     return { ...refuseUsage(`A hook changed the input. ${messageOf(thrown)}`), remarks };
   }
@@ -78,7 +82,7 @@ export async function runCall(scope: SessionScope, call: OpenCall, options: Call
   const startedAt = scope.clock.monotonic();
   let output: ToolOutput;
   try {
-    const refusal = await tool.enforce?.(input, context);
+    const refusal = await unlessDeaf(scope.clock, tool.enforce?.(input, context), signal);
     if (refusal !== undefined) return { ...refuseUsage(refusal), remarks };
     const readOnly = tool.isReadOnly(input, { cwd: scope.state.cwd });
     await scope.recorder.life({ kind: 'call', state: 'started', toolUseId: block.id }, { sync: !readOnly });
@@ -151,7 +155,8 @@ function tellProgress(clock: Clock, context: ToolContext): () => void {
 /** A tool has this long to stop; one that does not hear is left behind, because a turn must be able to end. */
 const DEAF_MS = 900;
 
-function unlessDeaf<T>(clock: Clock, running: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessDeaf<T>(clock: Clock, running: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  if (!(running instanceof Promise)) return Promise.resolve(running);
   return new Promise((resolve, reject) => {
     let cancel = () => {};
     const abort = () => {
@@ -166,13 +171,19 @@ function unlessDeaf<T>(clock: Clock, running: Promise<T>, signal: AbortSignal): 
   });
 }
 
-const refuse = (text: string): CallOutcome => ({ content: text, isError: true, structured: `Error: ${text}` });
+/** What is refused may echo what was sent; the start of it is enough. */
+const MAX_REFUSAL = 10_000;
+
+function refuse(given: string): CallOutcome {
+  const text = given.length <= MAX_REFUSAL ? given : `${cutText(given, MAX_REFUSAL)} [cut]`;
+  return { content: text, isError: true, structured: `Error: ${text}` };
+}
 
 /** Errors in how a tool was called stand in a frame; errors of the tool itself do not. */
-const refuseUsage = (text: string): CallOutcome => ({
-  ...refuse(text),
-  content: `<tool_use_error>${text}</tool_use_error>`,
-});
+function refuseUsage(text: string): CallOutcome {
+  const outcome = refuse(text);
+  return { ...outcome, content: `<tool_use_error>${outcome.content}</tool_use_error>` };
+}
 
 const invalidJson = (tool: Tool, raw: string): string =>
   `InputValidationError: ${tool.name} was called with an input that is not a JSON object (${raw.length} characters arrived, ending in ${JSON.stringify(raw.slice(-40))}).`;
@@ -214,4 +225,11 @@ function toolContext(
   };
 }
 
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'Something was thrown that is no error.';
+  }
+}

@@ -1,6 +1,7 @@
-import type { SessionConfig, Tool, ToolOutput, ToolParam, WholeTool } from '../../protocol/index.js';
+import type { SessionConfig, Tool, ToolParam, WholeTool } from '../../protocol/index.js';
 import { canonicalToolName, HeddleError, inputError, TOOL_ALIASES, TOOL_SCHEMAS } from '../../protocol/plain.js';
 import { deniesTool, parseRule } from '../permissions/rule.js';
+import { toPlainOutput } from './plain-output.js';
 import { findSchemaFault } from './schema-fault.js';
 
 /** The tools of one session. Sorted and frozen at the start: a change would throw the prompt cache away. */
@@ -14,12 +15,20 @@ export interface ToolSet {
 /** The other kind of list. A model does best with one, so these exist only when they are named. */
 const ON_REQUEST = new Set(['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate']);
 
+/** They put something to a person: where nobody can be asked, a model does better without them. */
+const FOR_PEOPLE = new Set(['AskUserQuestion']);
+
 /** Which of the tools exist: `tools` limits the built-in ones, `disallowedTools` takes whole ones away. */
-export function selectTools(all: readonly Tool[], config: Pick<SessionConfig, 'tools' | 'disallowedTools'>): ToolSet {
+export function selectTools(
+  all: readonly Tool[],
+  config: Pick<SessionConfig, 'tools' | 'disallowedTools'>,
+  { canAsk }: { canAsk: boolean },
+): ToolSet {
   const isWanted = wantedBy(config.tools);
   const removed = (config.disallowedTools ?? []).map(parseRule).filter((rule) => rule.specifier === undefined);
   const chosen = all
     .filter(({ name }) => !isBuiltin(name) || isWanted(canonicalToolName(name)))
+    .filter(({ name }) => canAsk || !FOR_PEOPLE.has(name))
     .filter((tool) => !removed.some((rule) => deniesTool(rule, tool.name)))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(completeTool);
@@ -45,32 +54,27 @@ function wantedBy(tools: SessionConfig['tools']): (name: string) => boolean {
   return (name) => named.has(name) || (!ON_REQUEST.has(name) && name !== replaced);
 }
 
+/** More than this of a structured result is kept in a file and not in the log. */
+const MAX_STRUCTURED = 1024 * 1024;
+
 /** Fills in what a tool of the app leaves open, and looks at what it gives. Its functions keep their `this`. */
 function completeTool(tool: Tool): WholeTool {
-  if (isOurs(tool)) return tool;
-  const { name, description, inputSchema, outputSchema, limits, edits } = tool;
+  if (isBuiltin(tool.name)) return tool as WholeTool;
+  const { name, description, inputSchema, outputSchema, limits, edits, hostFields } = tool;
   return {
     name,
     description,
     inputSchema,
     ...(outputSchema && { outputSchema }),
-    ...(limits && { limits }),
+    limits: { structured: MAX_STRUCTURED, ...limits },
     ...(edits !== undefined && { edits }),
+    ...(hostFields && { hostFields }),
     parse: (input) => (tool.parse ? tool.parse(input) : parseBySchema(tool, input)),
-    isReadOnly: (input, context) => tool.isReadOnly?.(input, context) ?? false,
+    isReadOnly: (input, context) => tool.isReadOnly?.(input, context) === true,
     ...(tool.accesses && { accesses: (input, context) => tool.accesses?.(input, context) ?? [] }),
     ...(tool.enforce && { enforce: async (input, context) => await tool.enforce?.(input, context) }),
-    run: async (input, context) => checkOutput(name, await tool.run(input, context)),
+    run: async (input, context) => toPlainOutput(name, await tool.run(input, context)),
   };
-}
-
-const isOurs = (tool: Tool): tool is WholeTool =>
-  (isBuiltin(tool.name) || tool.name.startsWith('mcp__')) && tool.parse !== undefined && tool.isReadOnly !== undefined;
-
-function checkOutput(name: string, output: Partial<ToolOutput> | undefined): ToolOutput {
-  const content = output?.content;
-  if (typeof content === 'string' || Array.isArray(content)) return output as ToolOutput;
-  throw new Error(`${name} gave no result: its function run must return { content }.`);
 }
 
 /** Gives a copy: what a tool does to its input must not change what the model said. */

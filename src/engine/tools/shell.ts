@@ -5,19 +5,22 @@ import { createOutputBuffer } from './output-buffer.js';
 
 const KEPT = { headBytes: 5 * 1024 * 1024, tailBytes: 5 * 1024 * 1024 };
 
+const REPORT = '{ builtin printf "\\0"; builtin pwd -P; builtin printf "\\0"; } >&19 2>/dev/null';
+
 /**
  * Runs `$1`. Both its streams go to stdout, which alone keeps their order; what was stderr is the way by which the
- * working directory comes back, between two NULs, whether the command ends or exits. Descriptor 19 is one that
- * scripts do not use. All in one line, so that bash counts the lines of the command from 1.
+ * working directory comes back, between two NULs, whether the command ends or exits, and whatever it does to traps.
+ * Descriptor 19 is one that scripts do not use. All in one line, so that bash counts the lines of the command from 1.
  */
 const WRAPPER = [
   'exec 19>&2 2>&1',
-  '__heddle_cwd() { local status=$?; builtin printf "\\0"; builtin pwd -P; builtin printf "\\0"; return $status; } >&19',
-  'trap "{ __heddle_cwd; } 2>/dev/null" EXIT',
+  `trap '${REPORT}' EXIT`,
   '__heddle_command=$1',
   'shift',
   'eval "$__heddle_command"',
-  '{ __heddle_cwd; } 2>/dev/null',
+  '__heddle_status=$?',
+  REPORT,
+  'builtin exit "$__heddle_status"',
 ].join('; ');
 
 const BACKGROUND_WRAPPER = 'exec 2>&1; __heddle_command=$1; shift; eval "$__heddle_command"';
@@ -31,6 +34,8 @@ export interface ShellRun {
 export interface ShellOutcome {
   exit: ProcessExit;
   output: string;
+  /** Bytes in the midst of the output that were not kept. */
+  dropped: number;
   /** The folder in which the command ended, if it said so. */
   cwd: string | undefined;
 }
@@ -48,7 +53,7 @@ export async function runShell({ command, cwd, timeoutMs }: ShellRun, context: T
     onOutput: (chunk, stream) => (stream === 'stdout' ? output : report).append(chunk),
   });
   const { stray, reported } = readReport(report.text());
-  return { exit, output: `${stray}${output.text()}`, cwd: reported };
+  return { exit, output: `${stray}${output.text()}`, dropped: output.dropped(), cwd: reported };
 }
 
 /** Takes the last folder out of the report; anything else in it bash said before the command began. */
@@ -79,4 +84,11 @@ const signalNumbers: Readonly<Record<string, number>> = constants.signals;
 export function exitCodeOf({ code, signal, timedOut }: ProcessExit): number {
   if (timedOut) return 143;
   return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
+}
+
+/** What a signal ended, the shell or the last program in it; undefined when none did. */
+export function signalOf(exit: ProcessExit): string | undefined {
+  if (exit.signal !== null) return exit.signal;
+  const number = (exit.code ?? 0) - 128;
+  return Object.keys(signalNumbers).find((name) => signalNumbers[name] === number);
 }

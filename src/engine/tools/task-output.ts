@@ -24,6 +24,7 @@ export function createTaskOutputTool({ tasks }: Pick<ToolParts, 'tasks'>): Whole
       if (block && task.status === 'running') await overWithin(task, timeout, context);
       const retrieval_status = task.status !== 'running' ? 'success' : block ? 'timeout' : 'not_ready';
       const output = await readEnd(task.outputPath);
+      if (task.status !== 'running') tasks.noteShown(task.id);
       const exitCode = task.end?.exitCode;
       return {
         content: [
@@ -52,10 +53,10 @@ export function createTaskOutputTool({ tasks }: Pick<ToolParts, 'tasks'>): Whole
 
 const tag = (name: string, text: string): string => `<${name}>${text}</${name}>`;
 
-/** The older tool of this kind names the task otherwise, and does not wait. */
+/** The older tool of this kind names the task otherwise, does not wait, and filters lines: here all of them are shown. */
 function fromBashOutput(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || !('bash_id' in input)) return input;
-  const { bash_id, ...rest } = input;
+  const { bash_id, filter: _, ...rest } = input as { bash_id: unknown; filter?: unknown };
   return { block: false, ...rest, task_id: bash_id };
 }
 
@@ -66,16 +67,23 @@ async function overWithin(task: Task, ms: number, { clock, signal }: ToolContext
   if (signal.aborted) throw new Error('The wait was interrupted; the task goes on.');
 }
 
-/** The end of the file, from the start of a line where it was cut. */
+/** A cut text begins with a line where one begins soon. */
+const LINE_WITHIN = 1_000;
+
+/** The end of the file. */
 async function readEnd(path: string): Promise<string> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     const start = Math.max(0, size - MAX_SHOWN_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
-    const text = buffer.subarray(0, bytesRead).toString('utf8');
-    if (start === 0) return text;
-    return `[The first ${start.toLocaleString('en-US')} bytes are left out; all of it is in ${path}]\n${text.slice(text.indexOf('\n') + 1)}`;
+    const bytes = buffer.subarray(0, bytesRead);
+    if (start === 0) return bytes.toString('utf8');
+    const newline = bytes.subarray(0, LINE_WITHIN).indexOf(10);
+    // Without one, at least not in the middle of a character.
+    const from = newline !== -1 ? newline + 1 : bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
+    const left = (start + from).toLocaleString('en-US');
+    return `[The first ${left} bytes are left out; all of it is in ${path}]\n${bytes.subarray(from).toString('utf8')}`;
   } finally {
     await file.close();
   }

@@ -23,7 +23,7 @@ export function createTaskStopTool({ tasks }: Pick<ToolParts, 'tasks'>): WholeTo
     isReadOnly: () => false,
     enforce: (input) => Promise.resolve(refuse(input)),
     async run(input) {
-      const task = await tasks.stop(idOf(input));
+      const task = await tasks.stop(idOf(input), 'model');
       if (task === undefined) throw new Error(`No task found with ID: ${idOf(input)}`);
       const { id: task_id, type: task_type, command } = task;
       const message = `Successfully stopped task: ${task_id} (${command ?? task.description})`;

@@ -132,7 +132,7 @@ export const ANSWERS: Scenario[] = [
     options: { allowedTools: ['Bash(seq:*)'] },
     async drive(stage) {
       const messages = await stage.run('Count', this.options);
-      const [, path = ''] = / is kept in (\S+)\]$/.exec(toolResult(messages, 'toolu_1').text) ?? [];
+      const [, path = ''] = / is kept in (\S+)\]/.exec(toolResult(messages, 'toolu_1').text) ?? [];
       stage.note(`kept whole: ${readFileSync(path, 'utf8') === NUMBERS}`);
     },
     expected: `
