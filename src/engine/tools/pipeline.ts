@@ -174,15 +174,16 @@ function unlessDeaf<T>(clock: Clock, running: T | Promise<T>, signal: AbortSigna
 /** What is refused may echo what was sent; the start of it is enough. */
 const MAX_REFUSAL = 10_000;
 
+const shorten = (text: string): string => (text.length <= MAX_REFUSAL ? text : `${cutText(text, MAX_REFUSAL)} [cut]`);
+
 function refuse(given: string): CallOutcome {
-  const text = given.length <= MAX_REFUSAL ? given : `${cutText(given, MAX_REFUSAL)} [cut]`;
+  const text = shorten(given);
   return { content: text, isError: true, structured: `Error: ${text}` };
 }
 
 /** Errors in how a tool was called stand in a frame; errors of the tool itself do not. */
 function refuseUsage(text: string): CallOutcome {
-  const outcome = refuse(text);
-  return { ...outcome, content: `<tool_use_error>${outcome.content}</tool_use_error>` };
+  return { ...refuse(text), content: `<tool_use_error>${shorten(text)}</tool_use_error>` };
 }
 
 const invalidJson = (tool: Tool, raw: string): string =>
