@@ -10,6 +10,7 @@ import { measureHeadless } from './headless.js';
 import { measureIdleSessions } from './idle-sessions.js';
 import { measureInProcess } from './in-process.js';
 import { measurePackage } from './package.js';
+import { measurePermissions } from './permissions.js';
 import { toTable } from './report.js';
 import { measureStreaming } from './streaming.js';
 import { measureSubprocess } from './subprocess.js';
@@ -24,6 +25,7 @@ const CASES = {
   package: measurePackage,
   subprocess: measureSubprocess,
   tools: measureTools,
+  permissions: measurePermissions,
 };
 
 const { values: flags } = parseArgs({

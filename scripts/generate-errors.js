@@ -39,6 +39,10 @@ export const ERROR_NOTES = {
     when: 'What arrived on a Channel was no JSON, or no frame of the protocol; or what was to be sent is no plain data.',
     help: 'Check that the other side speaks this protocol, and that nothing else prints to its standard output.',
   },
+  invalid_settings: {
+    when: 'A settings file (or `--settings`) is cut off, is no JSON object, cannot be read, or says something about permissions, hooks or the sandbox that cannot be meant; or one that is to be changed is broken or is being changed by another process.',
+    help: 'Correct the file at the line that the message names; `problems` of `data` has all of them. A session never starts without the rules of a broken file. [Settings](settings.md) describes every file.',
+  },
   internal: {
     when: 'Something was thrown that Heddle did not foresee.',
     help: 'Report it with the stack and `cause`. The log of the session stays valid.',

@@ -31,7 +31,8 @@ export function describeQuestion(question: CanUseToolParams, options: Look & { c
     ['cwd', question.cwd ?? options.cwd],
   ];
   if (question.agent_id) rows.push(['agent', question.agent_id]);
-  if (question.decision_reason) rows.push(['asked because', question.decision_reason]);
+  const because = question.explanation ?? question.decision_reason;
+  if (because) rows.push(['asked because', because]);
   const title = `${marksFor(options).call} ${paint.bold(toVisibleLine(question.tool_name))} needs your approval`;
   return `\n${paint.yellow(title)}\n${rows.map(([key, value]) => toRow(paint.dim(`${toVisibleLine(key)}:`), value)).join('')}`;
 }

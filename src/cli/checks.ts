@@ -64,25 +64,12 @@ function findConfigProblem({ config, cwd }: Start): string | undefined {
     }
     if (problem !== undefined) return `Error: Invalid MCP configuration:\n${problem.text}`;
   }
-  if (config.settings === undefined) return undefined;
-  const problem = findJsonProblem(config.settings, cwd);
-  if (problem?.kind === 'missing') return `Error: Settings file not found: ${problem.text}`;
-  if (problem !== undefined) return `Error: Invalid settings: ${problem.text}`;
-  const key = findRestriction(readJsonOrFile(config.settings, cwd));
-  return key && `Error: --settings has ${key}, which is not supported yet; ${WOULD_LOOSEN}`;
+  // What is wrong inside is told with its line when the settings are read.
+  const problem = config.settings === undefined ? undefined : findJsonProblem(config.settings, cwd);
+  return problem?.kind === 'missing' ? `Error: Settings file not found: ${problem.text}` : undefined;
 }
 
 const WOULD_LOOSEN = 'running without it would allow more than you asked for.';
-
-/** The first key that forbids something. Settings that only add are ignored aloud, these must not be. */
-function findRestriction(settings: Record<string, unknown>): string | undefined {
-  const { permissions } = settings;
-  const inner = typeof permissions === 'object' && permissions !== null ? Object.keys(permissions) : [];
-  const restricting = inner.find((key) => key !== 'allow' && key !== 'additionalDirectories');
-  if (restricting !== undefined) return `"permissions.${restricting}"`;
-  const key = ['sandbox', 'hooks'].find((each) => settings[each] !== undefined);
-  return key && `"${key}"`;
-}
 
 /** A value that `checkStart` has found to be good. */
 export function readJsonOrFile(value: string, cwd: string): Record<string, unknown> {

@@ -1,5 +1,5 @@
 /** What someone must be told who does not read the messages: a line on stderr, or nothing. */
-import type { Session } from '../engine/index.js';
+import { describeInert, describeProblem, type Session } from '../engine/index.js';
 import type { Message, SessionConfig } from '../protocol/index.js';
 import { ERROR_CODES } from '../protocol/plain.js';
 import { toVisibleLine } from './visible.js';
@@ -23,6 +23,14 @@ interface Told {
 export function tellFreshStart(config: SessionConfig, { session, stderr }: Told): void {
   if (!config.continue || session.scope.recorder.log.entries.length > 0) return;
   stderr.write('heddle: there is no earlier session of this folder; a new one was started\n');
+}
+
+/** What settings files say that does not count: because of a mistake, or because nobody trusts the folder yet. */
+export function tellSettings({ scope: { guard } }: Session, stderr: { write(text: string): unknown }): void {
+  const { problems, inert, files } = guard.settings;
+  for (const problem of problems) stderr.write(`heddle: ${toVisibleLine(describeProblem(problem))}\n`);
+  const waiting = describeInert(inert, files.projectRoot);
+  if (waiting !== undefined) stderr.write(`heddle: ${toVisibleLine(waiting)}\n`);
 }
 
 /** After the answer the program may stay for a while: someone who waits for its end must know why. */

@@ -21,30 +21,11 @@ export function describeDoubts({ tools, allowedTools = [], disallowedTools = [] 
 }
 
 function doubtAbout(rule: string): string | undefined {
-  const tool = toolOf(rule);
-  if (!isKnown(tool)) return describeUnknown(rule);
-  if (isTorn(rule)) return describeTorn(rule);
-  const inner = specifierOf(rule);
-  if (inner === undefined || inner === '*' || isUnderstood(canonicalToolName(tool), inner)) return undefined;
-  return `${quote(rule)} allows nothing yet: this version knows exact commands, as in "Bash(npm test)", and "Read(//folder/**)"`;
+  if (!isKnown(toolOf(rule))) return describeUnknown(rule);
+  return isTorn(rule) ? describeTorn(rule) : undefined;
 }
-
-const isUnderstood = (tool: string, specifier: string): boolean =>
-  tool === 'Bash'
-    ? specifier !== '' && !specifier.includes('*')
-    : tool === 'Read' && /^\/\/[^*?[\]{}!\\]+\/\*\*$/.test(specifier);
 
 const toolOf = (rule: string): string => (rule.split('(')[0] ?? '').trim();
-
-function specifierOf(rule: string): string | undefined {
-  const open = rule.indexOf('(');
-  return open === -1
-    ? undefined
-    : rule
-        .slice(open + 1)
-        .trimEnd()
-        .slice(0, -1);
-}
 
 const isTorn = (rule: string): boolean => rule.includes('(') && !rule.trimEnd().endsWith(')');
 

@@ -1,6 +1,6 @@
 /** The settings of the session, from flags, environment and the manners of the program. */
 import type { SessionConfig } from '../protocol/index.js';
-import type { ParsedArgv } from '../protocol/plain.js';
+import { type ParsedArgv, SETTING_SOURCES } from '../protocol/plain.js';
 import { readJsonOrFile } from './checks.js';
 import type { Environment } from './environment.js';
 
@@ -23,12 +23,10 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
     ...(environment.maxRetries === undefined ? {} : { maxRetries: environment.maxRetries }),
     ...(environment.enableFileCheckpointing ? { enableFileCheckpointing: true } : {}),
   };
-  const helper = flags.settings === undefined ? undefined : readJsonOrFile(flags.settings, cwd).apiKeyHelper;
-  if (typeof helper === 'string') config.apiKeyHelper = helper;
   // An SDK may pass a table of servers that is empty.
   if (config.mcpConfig?.every((each) => hasNoForeignServers(readJsonOrFile(each, cwd)))) delete config.mcpConfig;
   if (config.maxTurns === 0) delete config.maxTurns;
-  if (cli.bare && config.settingSources === undefined) config.settingSources = [];
+  config.settingSources ??= cli.bare ? [] : [...SETTING_SOURCES];
   if (config.permissionPrompts === 'none') delete config.permissionPromptTool;
   // Root may not switch to a mode it may not start in.
   if (isRoot && !environment.isSandbox) delete config.allowDangerouslySkipPermissions;

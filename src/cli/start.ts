@@ -53,6 +53,18 @@ async function run(argv: readonly string[]): Promise<number> {
       write: (text) => process.stdout.write(text),
     });
   }
+  if (argv[0] === 'trust' || argv[0] === 'permissions') {
+    const parts = {
+      stdin: process.stdin,
+      stdout: process.stdout,
+      stderr: process.stderr,
+      cwd: currentFolder(),
+      configDir: environment.configDir,
+    };
+    if (argv[0] === 'trust') return (await import('./trust.js')).runTrust(argv.slice(1), parts);
+    if (argv[1] === 'check') return (await import('./permissions-check.js')).runCheck(argv.slice(2), parts);
+    return (await import('./permissions.js')).runPermissions(argv.slice(1), parts);
+  }
   if (argv[0] === 'completion') {
     const { completionScript } = await import('./completion.js');
     process.stdout.write(completionScript(argv[1]));
@@ -180,10 +192,15 @@ async function print({ cli, config, positionals, look, logger }: Run): Promise<n
 }
 
 async function chat({ config, positionals, look, logger }: Run): Promise<number> {
-  const [{ runChat }, { tellFreshStart }] = await Promise.all([import('./chat.js'), import('./notices.js')]);
+  const [{ runChat }, { tellFreshStart, tellSettings }] = await Promise.all([
+    import('./chat.js'),
+    import('./notices.js'),
+  ]);
   const engine = await openEngine({ config, logger });
-  const session = await engine.open({ ...config, includePartialMessages: true });
+  const trusted = await (await import('./first-trust.js')).askAboutFolder(config, process);
+  const session = await engine.open({ ...config, includePartialMessages: true, ...(trusted && { trusted }) });
   tellFreshStart(config, { session, stderr: process.stderr });
+  tellSettings(session, process.stderr);
   return runChat({
     ...look,
     session,

@@ -1,12 +1,6 @@
 /** What may be changed while a session lives. Every choice is logged, so that a resume finds it. */
 import { resolve } from 'node:path';
-import type {
-  PermissionBehavior,
-  PermissionMode,
-  PermissionRuleValue,
-  PermissionUpdate,
-  SessionConfig,
-} from '../protocol/index.js';
+import type { PermissionMode, PermissionUpdate, SessionConfig } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
 import type { SessionScope } from './scope.js';
 
@@ -72,45 +66,21 @@ export function refuseUnpriced(
   throw new HeddleError('budget_unpriced', `The price of ${unpriced} is not known, so a USD budget cannot be kept.`);
 }
 
-/** Takes over what an answer changes about permissions, for this session: all of it, or nothing. */
+/** Takes over what an answer changes about permissions: all of it, or nothing. */
 export async function applyPermissions(scope: SessionScope, updates: readonly PermissionUpdate[]): Promise<void> {
-  const { state, config, logger, workspace } = scope;
+  if (updates.length === 0) return;
+  const { state, config, workspace, guard } = scope;
   const realPath = (folder: string): Promise<string> => workspace.realPath(resolve(config.cwd, folder));
   for (const update of updates) if (update.type === 'setMode') refuseMode(config, update.mode);
+  await guard.update(updates);
   for (const update of updates) {
-    if (update.destination !== 'session') {
-      logger('warn', `rules are not written to ${update.destination} in this version; they hold for this session`);
+    if (update.type === 'setMode') setMode(scope, update.mode);
+    if (update.type === 'addDirectories') {
+      state.roots.push(...(await Promise.all(update.directories.map(realPath))));
     }
-    switch (update.type) {
-      case 'setMode':
-        setMode(scope, update.mode);
-        break;
-      case 'addDirectories':
-        state.roots.push(...(await Promise.all(update.directories.map(realPath))));
-        break;
-      case 'removeDirectories': {
-        const gone = new Set(await Promise.all(update.directories.map(realPath)));
-        state.roots = state.roots.filter((root, index) => index === 0 || !gone.has(root));
-        break;
-      }
-      case 'addRules':
-        listFor(scope, update.behavior).push(...update.rules.map(toText));
-        break;
-      case 'replaceRules':
-        listFor(scope, update.behavior).splice(0, Infinity, ...update.rules.map(toText));
-        break;
-      case 'removeRules': {
-        const gone = new Set(update.rules.map(toText));
-        const list = listFor(scope, update.behavior);
-        list.splice(0, Infinity, ...list.filter((rule) => !gone.has(rule)));
-        break;
-      }
+    if (update.type === 'removeDirectories') {
+      const gone = new Set(await Promise.all(update.directories.map(realPath)));
+      state.roots = state.roots.filter((root, index) => index === 0 || !gone.has(root));
     }
   }
 }
-
-const listFor = ({ state }: SessionScope, behavior: PermissionBehavior): string[] =>
-  ({ allow: state.allowed, deny: state.denied, ask: state.asked })[behavior];
-
-const toText = ({ toolName, ruleContent }: PermissionRuleValue): string =>
-  ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`;

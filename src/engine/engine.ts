@@ -14,6 +14,8 @@ import type { CallAside } from './aside-call.js';
 import { callAside } from './aside.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
+import { Guard } from './guard.js';
+import { openHookSettings } from './hooks/hook-settings.js';
 import { createSessionHooks } from './hooks/session-hooks.js';
 import { createLists, lastLists } from './lists.js';
 import { mannersFor } from './manners.js';
@@ -30,12 +32,13 @@ import { type Entry, type LifeEntry, LOG_FORMAT } from './sessions/entry.js';
 import { createKeeper } from './sessions/kept-output.js';
 import { Log } from './sessions/log.js';
 import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession, untoldTasks } from './sessions/resume.js';
+import { openSettings, withSettings } from './settings/session-settings.js';
 import { Spending } from './spending.js';
 import { Tasks } from './tasks.js';
 import { createBuiltinTools } from './tools/builtin.js';
 import { createReadLedger } from './tools/ledger.js';
 import { checkTools, selectTools } from './tools/registry.js';
-import { refuseUnsupported } from './unsupported.js';
+import { refuseUnsupported, refuseUnsupportedSettings } from './unsupported.js';
 import { HEDDLE_VERSION } from './version.js';
 import { createLocalWorkspace } from './workspace/local.js';
 
@@ -66,9 +69,13 @@ export function createEngine(parts: EngineParts): Engine {
   const logger = parts.logger ?? (() => {});
   const catalog = parts.catalog ?? createCatalog();
 
-  const open = async (config: SessionConfig): Promise<Session> => {
-    checkConfig(config);
-    refuseUnsupported(config);
+  const open = async (called: SessionConfig): Promise<Session> => {
+    checkConfig(called);
+    refuseUnsupported(called);
+    const home = called.env.HOME || '/';
+    const settings = await openSettings(called, { clock, home });
+    refuseUnsupportedSettings(settings.loaded.value);
+    const config = withSettings(called, settings.loaded);
     const machine = createLocalWorkspace({ clock, logger, env: config.env });
     const workspace = parts.workspace ?? machine;
     const store = config.persistSession === false ? undefined : parts.store;
@@ -97,6 +104,7 @@ export function createEngine(parts: EngineParts): Engine {
       },
       openOutput: (name) => kept.openOutput(name),
       callAside: aside,
+      settings: () => settings.loaded,
       env: config.env,
       providerSearches: provider.searchesWeb ?? false,
     });
@@ -104,8 +112,10 @@ export function createEngine(parts: EngineParts): Engine {
     checkTools(builtin, own);
     const tools = [...builtin, ...own];
     const state = await startState(config, { catalog, workspace, entries, model, provider, tools });
+    const guard = new Guard({ config, settings, workspace, home, ownTools: own.map(({ name }) => name) });
     const scope: SessionScope = {
       id: key.sessionId,
+      guard,
       config,
       state,
       clock,
@@ -135,6 +145,7 @@ export function createEngine(parts: EngineParts): Engine {
       await machine.close();
       await kept.release();
     };
+    await openHookSettings(scope, settings);
     return new Session(scope, { tools, release, notices: untoldTasks(entries) });
   };
 
@@ -194,9 +205,6 @@ async function startState(
     maxThinkingTokens: config.maxThinkingTokens ?? last.maxThinkingTokens,
     cwd: await lastCwd(last.cwd, { workspace, roots, start: config.cwd }),
     roots,
-    allowed: [],
-    denied: [],
-    asked: [],
     tools: selectTools(options.tools, config, { canAsk: false }),
   };
 }

@@ -20,9 +20,27 @@ export {
 } from './model/script-step.js';
 export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/scripted.js';
 export { type Action, nextAction } from './next-action.js';
+export { judgeCase } from './permissions/judge-case.js';
+export type { CaseVerdict, PermissionCase } from './permissions/check.js';
 export type { Ask, Question } from './questions.js';
 export type { Attachment, Session } from './session.js';
 export { createFileStore } from './sessions/file-store.js';
 export { createMemoryStore } from './sessions/memory-store.js';
+export type { EditOptions, EditOutcome } from './settings/edit.js';
+export { findProjectRoot, type SettingsFiles, settingsFiles, type SettingsPlaces } from './settings/files.js';
+export {
+  listRules,
+  type LoadedSettings,
+  type LoadOptions,
+  loadSettings,
+  type ResolvedSetting,
+  resolveSettings,
+} from './settings/load.js';
+export { describeProblem, refuseBrokenSettings, type SettingsProblem } from './settings/problem.js';
+export { describeInert, type InertKey } from './settings/project-keys.js';
+export { findRuleFault } from './settings/rule-text.js';
+export { openSettings, type SessionSettings } from './settings/session-settings.js';
+export { applyRuleUpdates, editOptionsFor } from './settings/rule-updates.js';
+export { createTrust, type Trust } from './settings/trust.js';
 export { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 export { makeFolders } from './workspace/folders.js';

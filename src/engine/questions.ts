@@ -52,6 +52,7 @@ export class Questions {
       state: 'requested',
       toolUseId: question.tool_use_id,
       questionId: question.id,
+      ...(question.explanation !== undefined && { explanation: question.explanation }),
     });
     return new Promise((resolve) => {
       const done = new AbortController();

@@ -10,6 +10,7 @@ import type {
   Workspace,
 } from '../protocol/index.js';
 import type { CallAside } from './aside-call.js';
+import type { Guard } from './guard.js';
 import type { SessionHooks } from './hooks/session-hooks.js';
 import type { Manners } from './manners.js';
 import type { McpServers } from './mcp/servers.js';
@@ -33,10 +34,6 @@ export interface SessionState {
   cwd: string;
   /** Folders that tools may use without asking, links resolved, the working directory first. */
   roots: string[];
-  /** Rules that someone gave for this session. */
-  allowed: string[];
-  denied: string[];
-  asked: string[];
   /** Fixed for a turn: a change would throw the prompt cache away. */
   tools: ToolSet;
 }
@@ -64,6 +61,8 @@ export interface SessionScope {
   readonly kept: Keeper;
   readonly tasks: Tasks;
   readonly hooks: SessionHooks;
+  /** Settings, rules and trust. */
+  readonly guard: Guard;
   /** Asks a model beside the conversation. */
   readonly callAside: CallAside;
 }

@@ -201,6 +201,7 @@ export class Session {
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
     const source = this.#hasStarted ? undefined : isFirst ? 'startup' : 'resume';
     this.#hasStarted = true;
+    await this.scope.guard.refresh();
     const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
     this.#openTurn(uuid);
     if (isFirst) await this.#recordSurroundings();

@@ -56,8 +56,13 @@ export interface SessionConfig {
   /** How often a failed model call is tried again (10 when absent). */
   maxRetries?: number;
 
+  /** Settings beside those of files: JSON, or the path of a file. */
   settings?: string;
   settingSources?: SettingSource[];
+  /** Someone vouches for the project, so that all of its settings count. Absent: what the record of trust says. */
+  trusted?: boolean;
+  /** Where policy of administrators is; the folders of the platform when absent. */
+  managedDir?: string;
   /** `none`: nobody is asked; what would be asked is denied. */
   permissionPrompts?: 'none';
 

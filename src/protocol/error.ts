@@ -8,6 +8,8 @@ export const ERROR_CODES = {
   invalid_answer: 'An answer of the host (callback, hook, MCP) did not have the shape it must have.',
   invalid_config: 'An option or a flag has a value that cannot be used.',
   invalid_frame: 'A frame was not JSON, or did not match its schema.',
+  invalid_settings:
+    'A settings file cannot be read, written or used. Correct what the message names; nothing runs without it.',
   internal: 'Heddle itself is at fault. Please report it with the stack.',
   model_auth: 'The model API refused the credentials. Check the key or token and the base URL.',
   model_bad_request: 'The model API rejected the request as malformed.',

@@ -81,6 +81,10 @@ export const CanUseToolParams = lazy(() =>
     permission_suggestions: z.array(PermissionUpdate()).optional(),
     blocked_path: z.string().nullable().optional(),
     decision_reason: z.string().nullable().optional(),
+    explanation: z
+      .string()
+      .optional()
+      .describe('The decision in words: rule, layer, and what a command was taken to run.'),
     decision_reason_type: z.string().optional(),
     decision_reason_rule_source: z.string().optional(),
     decision_reason_hook_event: z.string().optional(),

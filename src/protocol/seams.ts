@@ -105,6 +105,8 @@ export interface ToolContext {
    * link that was put in the way since leads nowhere. A path that was not judged comes back unchanged.
    */
   judgedPath(path: string): string;
+  /** What a search must leave out: absolute patterns, as in .gitignore. */
+  readonly exclusions: readonly string[];
   /** Keeps what is too long to show; gives the path of the file that holds all of it. */
   keep(name: string, data: string | Uint8Array): Promise<string>;
 }
@@ -205,12 +207,16 @@ export interface ProcessSpec {
   /** A program and its arguments; a shell line is `['bash', '-c', line]`. */
   argv: readonly [string, ...string[]];
   cwd: string;
+  /** It starts in this very folder or, when a link leads elsewhere, not at all (ELOOP). */
+  exact?: boolean;
   env: Readonly<Record<string, string>>;
   signal: AbortSignal;
   /** The whole process group is ended after this long: TERM, two seconds, KILL. */
   timeoutMs?: number;
   /** What it reads on its standard input, which then ends; closed when absent. It need not read it. */
   input?: Uint8Array;
+  /** An ordinary file that it reads there instead. Refused (ELOOP) when a link, at its end or on the way, leads elsewhere. */
+  inputFile?: string;
   /** Output as it comes, both streams in order. Must return quickly. */
   onOutput(chunk: Uint8Array, stream: 'stdout' | 'stderr'): void;
 }
@@ -220,6 +226,11 @@ export interface ProcessExit {
   signal: string | null;
   timedOut: boolean;
   aborted: boolean;
+  /**
+   * With `exact`: what was at paths below the folder while the process ran. `stayed`: what is there now, reached through
+   * no link. `changed`: maybe something else, also a link. `gone`: there is nothing now, or only through a link.
+   */
+  look?(paths: readonly string[]): ('stayed' | 'changed' | 'gone')[];
 }
 
 /** Files and processes the tools act on. All paths are absolute. */

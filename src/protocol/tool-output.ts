@@ -68,6 +68,7 @@ const structuredPatch = () =>
 
 const changed = () => ({
   structuredPatch: structuredPatch(),
+  structuredPatchCut: z.boolean().optional().describe('The patch is longer than what is shown of it.'),
   originalFile: z.string().nullable().describe('The text before; null when there was none to tell'),
   userModified: z.boolean().optional(),
 });

@@ -5,12 +5,18 @@ import { join } from 'node:path';
 export interface Ambient {
   cwd: string;
   env: Record<string, string>;
+  /** May do anything to this machine. */
+  isRoot: boolean;
 }
 
 /** What an engine in another process is told of us: the line of the protocol whose manners we have, and who we are. */
 export const SDK_VERSION = '0.3.0+heddle.0.1.0';
 
-export const readAmbient = (): Ambient => ({ cwd: process.cwd(), env: definedOf(process.env) });
+export const readAmbient = (): Ambient => ({
+  cwd: process.cwd(),
+  env: definedOf(process.env),
+  isRoot: process.getuid?.() === 0,
+});
 
 export const printToStderr = (text: string): void => void process.stderr.write(text);
 

@@ -87,3 +87,4 @@ export type {
   SdkMcpToolDefinition,
   ToolAnnotations,
 } from './tool-definition.js';
+export { type ResolvedSettings, resolveSettings } from './settings.js';

@@ -13,6 +13,7 @@ import type {
   SandboxSettings,
   SessionConfig,
   SessionStore,
+  Settings,
   SettingSource,
   SystemPromptConfig,
   ThinkingConfig,
@@ -69,6 +70,8 @@ export interface HeddleOptions {
   tools?: readonly (Tool | AnyToolDefinition)[];
   clock?: Clock;
   logger?: Logger;
+  /** Whether all settings of the project count. Absent: when someone has said `heddle trust` there. */
+  trusted?: boolean;
 }
 
 export interface Options {
@@ -114,6 +117,8 @@ export interface Options {
   sandbox?: SandboxSettings;
   sessionId?: string;
   settingSources?: SettingSource[];
+  /** Settings beside those of files: an object, JSON, or the path of a file. */
+  settings?: string | Settings;
   spawnClaudeCodeProcess?: (options: SpawnOptions) => SpawnedProcess;
   stderr?: (data: string) => void;
   strictMcpConfig?: boolean;
@@ -167,6 +172,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   sandbox: true,
   sessionId: true,
   settingSources: true,
+  settings: false,
   spawnClaudeCodeProcess: false,
   stderr: false,
   strictMcpConfig: true,
@@ -182,6 +188,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
   const env = options.env === undefined ? ambient.env : definedOf(options.env);
   const { mcpServers = {}, plugins = [], outputFormat, permissionPromptToolName } = options;
   const external = Object.entries(mcpServers).filter(([, server]) => server.type !== 'sdk');
+  const { settings, heddle: { trusted } = {} } = options;
   const config: SessionConfig = {
     cwd: options.cwd ?? ambient.cwd,
     env,
@@ -189,6 +196,8 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     configDir: configDirOf(env),
     ...systemPromptOf(options.systemPrompt),
     settingSources: [],
+    ...(settings !== undefined && { settings: typeof settings === 'string' ? settings : JSON.stringify(settings) }),
+    ...(trusted !== undefined && { trusted }),
     ...(options.canUseTool && { permissionPromptTool: 'stdio' }),
     ...(permissionPromptToolName && { permissionPromptTool: permissionPromptToolName }),
     ...(external.length > 0 && { mcpConfig: [JSON.stringify({ mcpServers: Object.fromEntries(external) })] }),
@@ -201,8 +210,23 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     const value = options[name as keyof Options];
     if (isPlain && value !== undefined) Object.assign(config, { [name]: value });
   }
+  // A workspace of one's own is not this machine.
+  if (options.heddle?.workspace === undefined) refuseRoot(config, ambient);
   checkConfig(config);
   return config;
+}
+
+/** Whoever may do anything must say once more that nothing can be broken. */
+function refuseRoot(
+  { permissionMode, allowDangerouslySkipPermissions, env }: SessionConfig,
+  { isRoot }: Ambient,
+): void {
+  const bypasses = permissionMode === 'bypassPermissions' || allowDangerouslySkipPermissions === true;
+  if (!bypasses || !isRoot || /^(1|true|yes)$/.test(env.IS_SANDBOX ?? '')) return;
+  throw invalid(
+    'bypassPermissions is refused for root.',
+    'Set IS_SANDBOX=1 in env where nothing can be broken, or run as another user.',
+  );
 }
 
 /** What is added to a preset travels by itself, as `initialize` has it. Saying nothing means no prompt. */

@@ -139,10 +139,6 @@ describe('what was asked for and will not be', () => {
     [['--allowedTools', 'bash'], 'heddle: "bash" names no tool; did you mean "Bash"?\n'],
     [['--allowedTools=Bash('], 'heddle: "Bash(" is only half a rule: its bracket is not closed\n'],
     [['--settings', '{"apiKeyHelper":"echo k"}'], ''],
-    [
-      ['--settings', '{"apiKeyHelper":"echo k","model":"x","permissions":{"allow":["Read"]}}'],
-      'heddle: --settings: "model", "permissions.allow" are not supported yet and were ignored\n',
-    ],
   ])('%j is said', async (flags, stderr) => {
     const env = { HEDDLE_CONFIG_DIR: join(home.folder, 'empty') };
     expect(await runCli(home.folder, [...ASK, '--no-session-persistence', ...flags], { env })).toMatchObject({

@@ -110,11 +110,7 @@ describe('checkStart', () => {
     [['--resume', 'a', '--session-id', '11111111-2222-3333-4444-555555555555'], /needs --fork-session/],
     [['--resume'], /^Error: --resume requires a valid session ID or session title when used with --print/],
     [['--restricted'], /^Error: --restricted is not supported yet; running without it would allow more/],
-    [['--managed-settings', '{}'], /^Error: --managed-settings is not supported yet/],
     [['--settings', '[]'], /^Error: Settings file not found: /],
-    [['--settings', '{"sandbox":{"enabled":true}}'], /^Error: --settings has "sandbox", which is not supported yet/],
-    [['--settings', '{"permissions":{"deny":["Bash"]}}'], /^Error: --settings has "permissions.deny"/],
-    [['--settings', '{"hooks":{}}'], /^Error: --settings has "hooks"/],
     [['--disallowedTools', 'bash'], /^Error: --disallowedTools: "bash" names no tool; did you mean "Bash"\?$/],
   ])('%j is refused', (argv, text) => {
     expect(problemOf(argv)).toMatch(text);
@@ -124,7 +120,6 @@ describe('checkStart', () => {
     writeFileSync(join(folder, 'good.json'), '{"model":"x"}');
     writeFileSync(join(folder, 'bad.json'), '{"model":');
     expect(problemOf(['--settings', 'good.json', '--mcp-config', 'good.json'])).toBeUndefined();
-    expect(problemOf(['--settings', 'bad.json'])).toMatch(/^Error: Invalid settings: .*bad\.json: /);
     expect(problemOf(['--mcp-config', 'bad.json'])).toMatch(/^Error: Invalid MCP configuration:\n.*bad\.json: /);
   });
 
@@ -155,7 +150,8 @@ describe('toSessionConfig', () => {
     expect(configOf(['--permission-prompt-tool=stdio', '--permission-prompts=none'])).not.toHaveProperty(
       'permissionPromptTool',
     );
-    expect(configOf(['--settings', '{"apiKeyHelper":"echo k"}']).apiKeyHelper).toBe('echo k');
+    expect(configOf([]).settingSources).toEqual(['user', 'project', 'local']);
+    expect(configOf(['--bare']).settingSources).toEqual([]);
     expect(configOf([], { CLAUDE_CODE_MAX_RETRIES: '2' }).maxRetries).toBe(2);
   });
 

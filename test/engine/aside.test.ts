@@ -84,7 +84,7 @@ describe('WebFetch in a session', () => {
         (request) => (JSON.stringify(request.body.messages).includes('# Secret heading') ? 'It is 42.' : 'no page'),
         'done',
       ],
-      { config: { env, allowedTools: ['WebFetch'] } },
+      { config: { env, allowedTools: ['WebFetch(domain:127.0.0.1)'] } },
     );
     await run.ask('go');
     expect(resultText(run.messages, 't1')).toContain('It is 42.');

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { applyPermissions } from '../../src/engine/choices.js';
 import type { PermissionUpdate, SessionConfig } from '../../src/protocol/index.js';
 import { resultText, scratch, start } from './kit.js';
 
@@ -175,13 +174,17 @@ describe('what an answer changes about permissions', () => {
     expect(asked).toEqual(['t2']);
   });
 
-  it.each(['deny', 'ask'] as const)('a rule with brackets that is to %s makes every call ask', async (behavior) => {
-    const update = rules('addRules', behavior, { toolName: 'Bash', ruleContent: 'rm:*' });
-    const { asked } = await askedAfter([update], [bash('ls', 't1')]);
-    expect(asked).toEqual(['t1']);
-    const path = rules('addRules', behavior, { toolName: 'Read', ruleContent: 'secrets/**' });
-    expect((await askedAfter([path], [bash('cat a.txt', 't1')])).asked).toEqual(['t1']);
-  });
+  it.each(['deny', 'ask'] as const)(
+    'a rule with brackets that is to %s is about the calls it names',
+    async (behavior) => {
+      const update = rules('addRules', behavior, { toolName: 'Bash', ruleContent: 'echo:*' });
+      const { asked, denied } = await askedAfter([update], [bash('ls', 't1'), bash('ls && echo x', 't2')]);
+      expect(behavior === 'ask' ? asked : denied).toEqual(['t2']);
+      const path = rules('addRules', behavior, { toolName: 'Read', ruleContent: './secrets/**' });
+      const read = await askedAfter([path], [bash('cat secrets/a', 't1'), bash('ls', 't2')]);
+      expect(behavior === 'ask' ? read.asked : read.denied).toEqual(['t1']);
+    },
+  );
 
   it('a denial for the session wins over a rule that allows', async () => {
     const updates = [rules('addRules', 'allow', { toolName: 'Bash' }), rules('addRules', 'deny', { toolName: 'Bash' })];
@@ -189,13 +192,18 @@ describe('what an answer changes about permissions', () => {
     expect({ asked, denied }).toEqual({ asked: [], denied: ['t1'] });
   });
 
-  it('D3: a rule that is to be kept elsewhere holds here, and that it is not kept is said', async () => {
-    const run = await start([]);
-    const warned: string[] = [];
-    const rule = { ...rules('addRules', 'allow', { toolName: 'Bash' }), destination: 'userSettings' as const };
-    await applyPermissions({ ...run.session.scope, logger: (_, text) => warned.push(text) }, [rule]);
-    expect(run.session.scope.state.allowed).toEqual(['Bash']);
-    expect(warned).toEqual([expect.stringContaining('userSettings')]);
+  it('D5: a rule that is to be kept is written to its file, and holds at once', async () => {
+    const rule = rules('addRules', 'allow', { toolName: 'Bash', ruleContent: 'touch a' });
+    for (const [destination, file] of [
+      ['localSettings', '.claude/settings.local.json'],
+      ['projectSettings', '.claude/settings.json'],
+      ['userSettings', '.config/settings.json'],
+    ] as const) {
+      const { asked, run } = await askedAfter([{ ...rule, destination }], [bash('touch a', 't1')]);
+      expect(asked).toEqual([]);
+      const written = JSON.parse(readFileSync(join(run.cwd, file), 'utf8'));
+      expect(written).toEqual({ permissions: { allow: ['Bash(touch a)'] } });
+    }
   });
 
   it('setMode switches at once, and bypass stays closed to a session that was not opened for it', async () => {

@@ -35,7 +35,7 @@ export const user = (text: string, extra: Partial<UserMessage> = {}): UserMessag
   ...extra,
 });
 
-export const PATH_ENV = { PATH: process.env.PATH ?? '', HOME: '/nowhere' };
+export const PATH_ENV = { PATH: process.env.PATH ?? '', HOME: '/nowhere', IS_SANDBOX: '1' };
 
 export interface Run {
   session: Session;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandAccesses, isPlainlyReadOnly } from '../../src/engine/permissions/command.js';
+import { compileRules } from '../../src/engine/permissions/rules/book.js';
 import {
   type Decision,
   decidePermission,
@@ -10,8 +11,27 @@ import {
 
 const ROOT = '/repo';
 
-const decide = (call: PermissionCall, policy: Partial<PermissionPolicy> = {}): Decision =>
-  decidePermission(call, { mode: 'default', allowedTools: [], disallowedTools: [], roots: [ROOT], ...policy });
+interface Rules {
+  allowedTools?: readonly string[];
+  disallowedTools?: readonly string[];
+  askedTools?: readonly string[];
+}
+
+const toPolicy = ({ allowedTools, disallowedTools, askedTools, ...rest }: Partial<PermissionPolicy> & Rules) => ({
+  mode: 'default' as const,
+  roots: [ROOT],
+  home: '/home/user',
+  cwd: ROOT,
+  trusted: false,
+  book: compileRules(
+    [{ name: 'flag', base: ROOT, allow: allowedTools ?? [], deny: disallowedTools ?? [], ask: askedTools ?? [] }],
+    { home: '/home/user' },
+  ),
+  ...rest,
+});
+
+const decide = (call: PermissionCall, policy: Partial<PermissionPolicy> & Rules = {}): Decision =>
+  decidePermission(call, toPolicy(policy));
 
 const at = (path: string): string => resolve(ROOT, path);
 
@@ -36,13 +56,13 @@ const bash = (command: string): PermissionCall => ({
   input: { command },
   readOnly: isPlainlyReadOnly(command),
   edits: false,
-  accesses: commandAccesses(command, ROOT),
+  accesses: commandAccesses(command, ROOT, '/home/user'),
   command,
 });
 
 const other = (tool: string, readOnly = false): PermissionCall => ({
   tool,
-  input: {},
+  input: tool === 'WebFetch' ? { url: 'https://example.org/x' } : {},
   readOnly,
   edits: false,
   accesses: [],
@@ -122,6 +142,7 @@ describe('modes', () => {
       verdict: 'ask',
       reason: 'This command requires approval',
       reasonType: 'other',
+      segments: ['npm --version'],
       suggestions: [
         {
           type: 'addRules',
@@ -135,6 +156,7 @@ describe('modes', () => {
       verdict: 'ask',
       reason: "A variable in this command can't be checked before it runs",
       reasonType: 'other',
+      segments: ['ls \u2026'],
     });
     expect(decide(bash('ls "')).reason).toMatch(/can't be checked before it runs: it is not valid bash/);
     expect(decide(editor('p.txt'), { mode: 'plan' })).toMatchObject({
@@ -149,6 +171,7 @@ describe('modes', () => {
       reason:
         "Permission to use Bash has been denied because Heddle is running in don't ask mode (This command requires approval).",
       reasonType: 'mode',
+      segments: ['npm test'],
     });
   });
 });
@@ -179,7 +202,6 @@ describe('suggestions', () => {
       reader('/x'),
       editor('/x'),
       editor('.mcp.json'),
-      other('WebFetch'),
       other('Launch'),
       other('AskUserQuestion'),
     ]) {
@@ -197,21 +219,28 @@ describe('suggestions', () => {
     ['touch', bash('touch a')],
     ['touch outside', bash('touch /extra/a')],
     ['an MCP tool', other('mcp__a__b')],
+    ['a fetch', other('WebFetch')],
+    ['a script of a project', bash('npm run build -- --watch')],
+    ['several commands', bash('cd src && npm test && git status')],
+    ['a command with quotes', bash(`node -e "console.log('a b')"`)],
+    ['a redirection', bash('npm test 2>&1')],
+    ['a wrapper', bash('timeout 5 npm test')],
   ])('D5 once taken, spare the next question: %s', (_, call) => {
-    let policy: PermissionPolicy = { mode: 'default', allowedTools: [], disallowedTools: [], roots: [ROOT] };
-    const first = decidePermission(call, policy);
+    let policy: Partial<PermissionPolicy> & Rules = { roots: [ROOT] };
+    const first = decide(call, policy);
     expect(first.verdict).toBe('ask');
     for (const update of first.suggestions ?? []) {
       if (update.type === 'setMode') policy = { ...policy, mode: update.mode };
-      if (update.type === 'addDirectories') policy = { ...policy, roots: [...policy.roots, ...update.directories] };
+      if (update.type === 'addDirectories')
+        policy = { ...policy, roots: [...(policy.roots ?? []), ...update.directories] };
       if (update.type === 'addRules') {
         const rules = update.rules.map(({ toolName, ruleContent }) =>
           ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
         );
-        policy = { ...policy, allowedTools: [...policy.allowedTools, ...rules] };
+        policy = { ...policy, allowedTools: [...(policy.allowedTools ?? []), ...rules] };
       }
     }
-    expect(decidePermission(call, policy).verdict).toBe('allow');
+    expect(decide(call, policy).verdict).toBe('allow');
   });
 });
 
@@ -246,22 +275,23 @@ describe('disallowed tools', () => {
   });
 
   it.each([
-    ['Bash(rm:*)', bash('ls')],
     ['Bash(rm', bash('ls')],
     ['Bash()', bash('ls')],
-    ['Read(./.env)', reader('a')],
-    ['Read(./.env)', reader('a', 'Grep')],
-    ['Read(./.env)', editor('a', 'Edit')],
-    ['Read(./.env)', bash('ls')],
-    ['Edit(config/**)', editor('a')],
-    ['Write(config/**)', editor('a', 'Edit')],
-    ['Edit(config/**)', bash('npm test')],
-    ['WebFetch(domain:x.org)', other('WebFetch')],
-  ])('E2 a rule that cannot be judged yet loosens nothing: %s', (entry, call) => {
+    ['Read(./.env', reader('a')],
+    ['Read(./.env', reader('a', 'Grep')],
+    ['Read(', editor('a', 'Edit')],
+    ['Read(!x)', bash('ls')],
+    ['Edit(config/**', editor('a')],
+    ['Write()', editor('a', 'Edit')],
+    ['Edit(config/**', bash('npm test')],
+    ['WebFetch(x.org)', other('WebFetch')],
+    ['WebFetch(domain:', other('WebFetch')],
+    ['(x)', reader('a')],
+  ])('D3 a rule that cannot be read loosens nothing: %s', (entry, call) => {
     for (const mode of ['default', 'acceptEdits', 'bypassPermissions'] as const) {
       const decision = decide(call, { mode, allowedTools: [call.tool], disallowedTools: [entry] });
-      expect(decision).toMatchObject({ verdict: 'ask', rule: entry });
-      expect(decision.reason).toContain('cannot be judged yet');
+      expect(decision).toMatchObject({ verdict: 'ask', rule: entry, layer: 'flag' });
+      expect(decision.reason).toContain('cannot be read');
     }
     expect(decide(call, { mode: 'dontAsk', disallowedTools: [entry] }).verdict).toBe('deny');
   });
@@ -292,8 +322,8 @@ describe('allowed tools', () => {
   });
 
   it.each([
-    ['Bash(npm:*)', bash('npm test')],
-    ['Bash(npm *)', bash('npm test')],
+    ['Bash(npm tes:*)', bash('npm test')],
+    ['Bash(npx *)', bash('npm test')],
     ['Bash(npm test)', bash('npm test --prefix /tmp/evil')],
     ['Bash(npm test)', bash('npm test; rm x')],
     ['Bash()', bash('npm test')],
@@ -301,8 +331,10 @@ describe('allowed tools', () => {
     ['Read(//etc/**)', reader('/etcetera/x')],
     ['Read(//etc/**)', editor('/etc/x')],
     ['Read(//etc/../**)', reader('/var/x')],
-    ['Read(//**)', reader('/etc/x')],
-    ['Edit(a)', editor('a', 'Edit')],
+    ['Read(//**)', reader('/proc/self/environ')],
+    ['Read', reader('/proc/self/environ')],
+    ['Edit(b)', editor('a', 'Edit')],
+    ['Read(a)', editor('a', 'Edit')],
     ['Write', editor('.claude/settings.json')],
     ['Bash', bash("echo '{}' > .claude/settings.json")],
     ['Bash', bash('mkdir -p .git/hooks')],
@@ -326,8 +358,7 @@ describe('what is not known is asked', () => {
     ['a shell line whose paths were not given', { ...bash('cat /etc/passwd'), accesses: [] }],
     ['a shell tool without its line', { ...bash('ls'), command: undefined }],
     ['a line called read-only that is not', { ...bash('rm x'), readOnly: true }],
-    ['a read-only line that its tool does not vouch for', { ...bash('ls'), readOnly: false }],
-    ['an edit without a place', { ...editor('a'), accesses: [] }],
+    ['an edit without a place', { ...editor('a'), input: {}, accesses: [] }],
     ['touch without its places', { ...bash('touch a'), accesses: [] }],
     ['a second path outside', { ...reader('a'), accesses: [...reader('a').accesses, ...reader('/etc/x').accesses] }],
     ['a link that leads out', { ...reader('link'), accesses: [{ path: '/etc/passwd', access: 'read' }] }],

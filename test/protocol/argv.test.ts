@@ -190,6 +190,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     agents: some,
     mcpConfig: () => texts(1),
     strictMcpConfig: () => true,
+    trusted: () => true,
     jsonSchema: some,
     pluginDirs: () => texts(1),
     managedSettings: text,

@@ -123,7 +123,7 @@ describe('options that cannot act say why', () => {
 describe('other carriers loosen nothing', () => {
   it('a sandbox travels among the settings to a child process, and is refused where it cannot be asked for', async () => {
     const options: Options = { sandbox: { enabled: true }, heddle: { carrier: 'subprocess' } };
-    const { args } = toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {} }));
+    const { args } = toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {}, isRoot: false }));
     expect(args).toContain('--settings={"sandbox":{"enabled":true}}');
     const remote: Options = { sandbox: { enabled: true }, heddle: { carrier: { url: 'ws://127.0.0.1:1' } } };
     await expect(query({ prompt: 'x', options: remote }).next()).rejects.toMatchObject({ code: 'not_supported' });
@@ -162,7 +162,7 @@ describe('other carriers loosen nothing', () => {
 });
 
 describe('where the engine runs', () => {
-  const ambient = { cwd: '/somewhere', env: {} };
+  const ambient = { cwd: '/somewhere', env: {}, isRoot: false };
 
   it.each<[string, Options, Record<string, string>, unknown]>([
     ['nothing said', {}, {}, 'in-process'],
@@ -197,5 +197,17 @@ describe('where the engine runs', () => {
     expect(args.join(' ')).not.toContain('system-prompt');
     const native = { ...options, pathToClaudeCodeExecutable: '/x/claude' };
     expect(toCommand(native, toSessionConfig(native, ambient)).command).toBe('/x/claude');
+  });
+});
+
+describe('bypassPermissions as root', () => {
+  const bypass: Options = { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true };
+  const root = (env: Record<string, string>) => ({ cwd: '/', env, isRoot: true });
+
+  it('is refused without a word that nothing can be broken', () => {
+    expect(() => toSessionConfig(bypass, root({}))).toThrow('refused for root');
+    expect(() => toSessionConfig({ allowDangerouslySkipPermissions: true }, root({}))).toThrow('refused for root');
+    expect(toSessionConfig(bypass, root({ IS_SANDBOX: '1' })).permissionMode).toBe('bypassPermissions');
+    expect(toSessionConfig({}, root({})).permissionMode).toBeUndefined();
   });
 });

@@ -226,6 +226,7 @@ describe('query() in-process', () => {
         const cwd = join(scratch(), `folder-${index}`);
         mkdirSync(cwd);
         const env = {
+          IS_SANDBOX: '1',
           PATH: PATH_ENV.PATH,
           WHO: `who-${index}-`,
           ANTHROPIC_API_KEY: `key-${index}-`,

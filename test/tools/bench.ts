@@ -23,6 +23,8 @@ export interface Bench {
   context(signal?: AbortSignal): ToolContext;
   /** Where permission found that paths lead, by path; other paths are resolved when they are asked for. */
   judged: Map<string, string>;
+  /** What searches must leave out. */
+  exclusions: string[];
   /** Parses, enforces, runs and bounds, as the pipeline does; a refusal or a throw becomes an error result. */
   call<Input>(tool: WholeTool<Input>, input: unknown, signal?: AbortSignal): Promise<ToolOutput & { text: string }>;
   close(): Promise<void>;
@@ -52,6 +54,7 @@ export function createBench(): Bench {
     clock: systemClock,
     env: { PATH: process.env.PATH ?? '', HOME: folder },
     judged: new Map(),
+    exclusions: [],
     path: (...names) => join(folder, ...names),
     write(name, content) {
       const path = join(folder, name);
@@ -73,6 +76,7 @@ export function createBench(): Bench {
       env: bench.env,
       ledger: bench.ledger,
       progress: () => {},
+      exclusions: bench.exclusions,
       judgedPath: (path) => bench.judged.get(path) ?? realPath(path),
       async keep(name, text) {
         const path = join(keptFolder, name);

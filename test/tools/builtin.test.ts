@@ -9,6 +9,7 @@ const parts = (rest: Partial<ToolParts> = {}): ToolParts => ({
   lists: createLists({ known: {}, onChange: () => {} }),
   openOutput: () => Promise.reject(new Error('not here')) as never,
   callAside: () => Promise.reject(new Error('not here')),
+  settings: () => ({ files: { user: '/config/settings.json' } }) as ReturnType<ToolParts['settings']>,
   env: {},
   providerSearches: true,
   ...rest,
@@ -37,6 +38,7 @@ describe('createBuiltinTools', () => {
       'TaskUpdate',
       'TaskGet',
       'TaskList',
+      'Config',
     ]);
     const without = createBuiltinTools(parts({ providerSearches: false })).map((tool) => tool.name);
     expect(names.filter((name) => !without.includes(name))).toEqual(['WebSearch']);

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { editTool } from '../../src/engine/tools/edit.js';
 import type { PatchHunk } from '../../src/engine/tools/patch.js';
@@ -77,6 +77,15 @@ describe('Edit', () => {
     expect(bench.text('f.txt')).toBe('A\nB\nc\nD\r\nE\r\n');
   });
 
+  it('counts and replaces both endings of a file, each place in its own', async () => {
+    const mixed = 'x\r\ny\r\nq\r\nx\ny\n';
+    const path = await known(mixed);
+    expect((await edit(path, 'x\ny', 'X\nY')).text).toContain('Found 2 matches of the string to replace');
+    expect(bench.text('f.txt')).toBe(mixed);
+    await edit(path, 'x\ny', 'X\nY\nZ', true);
+    expect(bench.text('f.txt')).toBe('X\r\nY\r\nZ\r\nq\r\nX\nY\nZ\n');
+  });
+
   it('keeps BOM, mode, UTF-16 and bytes that are not UTF-8', async () => {
     const path = await known('\ufeffone');
     chmodSync(path, 0o640);
@@ -121,10 +130,59 @@ describe('Edit', () => {
     expect((await edit(path, '3\tfunction add(first, second) {', 'x')).text).toContain('Leave out the line numbers');
   });
 
+  it('says what cannot be found because it only looks so', async () => {
+    const path = await known(Buffer.concat([Buffer.from('größe '), Buffer.from([0xff]), Buffer.from(' ß\n')]));
+    const damaged = await edit(path, 'größe \ufffd ß', 'x');
+    expect(damaged.text).toContain('U+FFFD stands for bytes of the file that are no text');
+    const marked = await edit(await known('\ufeffhello\nworld\n'), '\ufeffhello', 'x');
+    expect(marked.text).toContain('Leave out U+FEFF');
+    const unmarked = await edit(await known('hello\nworld\n'), '\ufeffhello', 'x');
+    expect(unmarked.text).toContain('Leave out U+FEFF');
+    expect((await edit(await known('a \ufffd b\n'), 'a  \ufffd b', 'x')).text).toContain('but other white space');
+    for (const { text } of [damaged, marked, unmarked]) expect(text).not.toContain('white space');
+  });
+
   it('looks for the nearest place in bounded time', async () => {
     const path = await known('some line of ordinary length in a large file\n'.repeat(5_000));
     const { text } = await edit(path, `${'x'.repeat(100_000)}\n${'line of ordinary size '.repeat(3)}`, 'y');
     expect(text.length).toBeLessThan(3_000);
+  });
+
+  it('makes no file that no tool could change again', async () => {
+    const path = await known('a'.repeat(60_000));
+    const { text, isError } = await edit(path, 'a', 'b'.repeat(8_000), true);
+    expect({ text, isError }).toEqual({
+      text: expect.stringMatching(/^The file would become larger than 64MB, .*nothing was written\. Use a program/),
+      isError: true,
+    });
+    const wide = await edit(path, 'a', '你'.repeat(500), true);
+    expect(wide.text).toContain('The file would become larger than 64MB');
+    expect(bench.text('f.txt')).toBe('a'.repeat(60_000));
+  });
+
+  it('says what to do about a file that is too large', async () => {
+    const path = bench.write('large', '');
+    truncateSync(path, 65 * 1024 * 1024);
+    expect((await edit(path, 'a', 'b')).text).toBe(
+      `${path} is larger than 64MB, the most that file tools can change. Use a program such as sed with Bash.`,
+    );
+  });
+
+  it('takes no half characters, and no folder for a file', async () => {
+    const path = await known('😀');
+    const half = 'has half of a surrogate pair in its line 2. Give the whole character.';
+    expect((await edit(path, '\n\ud83d', 'x')).text).toBe(`The parameter \`old_string\` ${half}`);
+    expect((await edit(path, '😀', '😀\n\ude00')).text).toBe(`The parameter \`new_string\` ${half}`);
+    expect((await edit('folder/', '', 'x')).text).toBe('folder/ is the name of a folder. Give the path of a file.');
+    expect(readdirSync(bench.folder)).toEqual(['f.txt']);
+    expect(bench.text('f.txt')).toBe('😀');
+  });
+
+  it('tells of a large change in short, and that it does so', async () => {
+    const path = await known('line\n'.repeat(3_000));
+    const { structured } = await edit(path, 'line', 'row', true);
+    expect(structured).toMatchObject({ structuredPatchCut: true });
+    expect((structured as { structuredPatch: PatchHunk[] }).structuredPatch[0]?.lines).toHaveLength(2_000);
   });
 
   it('judges again when it runs', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compilePattern, splitPattern, toTypeFilter } from '../../src/engine/tools/glob-pattern.js';
+import { compilePattern, splitList, splitPattern, toTypeFilter } from '../../src/engine/tools/glob-pattern.js';
 
 const matches = (pattern: string, path: string) => compilePattern(pattern)(path);
 
@@ -47,6 +47,21 @@ describe('splitPattern', () => {
     expect(splitPattern('/*')).toEqual({ folder: '/', rest: '/*' });
     expect(splitPattern('{a,b}/c')).toEqual({ folder: '', rest: '{a,b}/c' });
   });
+});
+
+describe('splitList', () => {
+  const cases: [list: string, patterns: string[]][] = [
+    ['*.ts', ['*.ts']],
+    ['*.ts,*.tsx', ['*.ts', '*.tsx']],
+    ['*.ts, *.tsx ,', ['*.ts', '*.tsx']],
+    ['*.{ts,tsx},!*.d.ts', ['*.{ts,tsx}', '!*.d.ts']],
+    ['[a,b]*,c', ['[a,b]*', 'c']],
+    ['a\\,b', ['a\\,b']],
+    ['{a,b', ['{a,b']],
+    [' a', [' a']],
+    ['', ['']],
+  ];
+  it.each(cases)('%s', (list, patterns) => expect(splitList(list)).toEqual(patterns));
 });
 
 describe('toTypeFilter', () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { globTool } from '../../src/engine/tools/glob.js';
 import { type Bench, createBench } from './bench.js';
@@ -118,11 +118,52 @@ describe('Glob', () => {
     expect(text).toContain('is reached through a link that appeared since it was checked; nothing was searched');
   });
 
-  it('ends a search that finds thousands', async () => {
+  it('gives the newest of thousands', async () => {
     for (let i = 0; i < 5_100; i += 1) bench.write(`many/${i}`, '');
+    for (const i of [5_099, 0, 2_500]) utimesSync(bench.path(`many/${i}`), 5e9 + i, 5e9 + i);
     const { text, structured } = await glob('many/*');
-    expect(text).toMatch(/\n\(The search was not finished: /);
-    expect(structured).toMatchObject({ numFiles: 100, truncated: true, countIsComplete: false });
+    expect(text.split('\n').slice(0, 3)).toEqual(['many/5099', 'many/2500', 'many/0']);
+    expect(structured).toMatchObject({ numFiles: 100, totalMatches: 5_100, countIsComplete: true });
+  });
+
+  /** The folder `work` is searched by a program that prints and does what the test says. */
+  const playSearch = (lines: string) => {
+    const rg = bench.write('rg', `#!/bin/sh\n${lines}\n`);
+    chmodSync(rg, 0o755);
+    bench.workspace = { ...bench.workspace, ripgrep: async () => rg };
+    bench.cwd = bench.path('work');
+  };
+
+  it('stops at 20,000 files, and says that newer ones may be missing', async () => {
+    playSearch("seq -f ./%.0f 30000 | tr '\\n' '\\0'");
+    files('work/7', 'work/12345', 'work/29999');
+    const { text, structured } = await glob('*');
+    expect(text).toBe(
+      '12345\n7\n(The search stopped at 20,000 files: newer ones may be missing. Give a narrower path or pattern.)',
+    );
+    expect(structured).toMatchObject({ numFiles: 2, truncated: true, countIsComplete: false });
+  });
+
+  it('tells no names that it saw through a link which was there for a moment', async () => {
+    files('work/folder/inside', 'work/folder/both', 'outside/secret', 'outside/both');
+    playSearch(
+      [
+        'mv folder aside && ln -s ../outside folder',
+        "printf './folder/inside\\0./folder/secret\\0./folder/both\\0'",
+        'rm folder && mv aside folder',
+      ].join('\n'),
+    );
+    expect((await glob('**')).content).toBe('folder/both\nfolder/inside');
+  });
+
+  it('says what is too long', async () => {
+    for (const input of [{ pattern: `/${'d/'.repeat(100_000)}` }, { pattern: '*', path: 'd/'.repeat(100_000) }]) {
+      const { text, isError } = await bench.call(globTool, input);
+      expect(isError).toBe(true);
+      expect(text).toMatch(
+        /The parameter `(pattern|path)` is not valid: it has 20000[01] characters; 4096 are the most$/,
+      );
+    }
   });
 
   it('says what it reads', () => {

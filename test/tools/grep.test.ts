@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { grepTool } from '../../src/engine/tools/grep.js';
 import { HeddleError } from '../../src/protocol/plain.js';
@@ -74,6 +74,18 @@ describe('Grep: content', () => {
     );
   });
 
+  it('marks the gaps in the context, also between files, and none at the end', async () => {
+    bench.write('c.txt', 'needle\nx\ny\nneedle\n');
+    const input = { ...content, context: 1, glob: '[bc].txt' };
+    const groups = ['b.txt-1-one\nb.txt:2:two needle\nb.txt-3-three', 'b.txt-5-five\nb.txt:6:needle six'];
+    const all = [...groups, 'c.txt:1:needle\nc.txt-2-x\nc.txt-3-y\nc.txt:4:needle'].join('\n--\n');
+    expect((await grep('needle', input)).content).toBe(all);
+    const { text, structured } = await grep('needle', { ...input, head_limit: 5 });
+    expect(text).toBe(`${groups.join('\n--\n')}\n(1 to 5 of 9)`);
+    expect(structured).toMatchObject({ numLines: 5, filenames: ['b.txt'] });
+    expect((await grep('needle', { ...content, glob: '[bc].txt' })).text).not.toContain('--');
+  });
+
   it('leaves out numbers, or all but the match', async () => {
     expect((await grep('two', { ...content, '-n': false, '-A': 1 })).content).toBe('b.txt:two needle\nb.txt-three');
     expect((await grep('n.e', { ...content, '-o': true })).content).toBe('b.txt:2:nee\nb.txt:6:nee');
@@ -91,6 +103,17 @@ describe('Grep: content', () => {
     bench.cwd = '/';
     expect((await grep('one', { ...content, path: bench.folder })).text).toContain('b.txt:1:one');
     expect((await grep('--files', { ...content, path: bench.folder })).content).toBe('No matches found');
+  });
+
+  it('takes line ends in names', async () => {
+    bench.write('new\nline', 'mark\nnext\n');
+    bench.write('other', 'mark\n');
+    expect((await grep('mark', { ...content, '-A': 1 })).content).toBe(
+      'new\nline:1:mark\nnew\nline-2-next\n--\nother:1:mark',
+    );
+    const { text, structured } = await grep('mark', { output_mode: 'count' });
+    expect(text).toBe('new\nline:1\nother:1\n\nFound 2 total occurrences across 2 files.');
+    expect(structured).toMatchObject({ filenames: ['new\nline', 'other'], numFiles: 2 });
   });
 
   it('keeps names with colons and lines with numbers apart', async () => {
@@ -163,6 +186,10 @@ describe('Grep: which files', () => {
     [{ glob: 'src/../*.{js,log}' }, ['b.js']],
     [{ glob: 'src/d.ts' }, ['src/d.ts']],
     [{ glob: '!*.ts' }, ['.hidden', 'b.js', 'src/deep/e.tsx']],
+    [{ glob: '*.ts,*.tsx' }, ['a.ts', 'src/d.ts', 'src/deep/e.tsx']],
+    [{ glob: 'src/*.ts, *.js' }, ['b.js', 'src/d.ts']],
+    [{ glob: '*.ts,!src/**' }, ['a.ts']],
+    [{ glob: '!*.ts,!*.tsx' }, ['.hidden', 'b.js']],
     [{ glob: 'none/**' }, []],
     [{ type: 'js' }, ['b.js']],
     [{ type: 'ts', glob: 'a.*' }, ['a.ts']],
@@ -181,6 +208,9 @@ describe('Grep: which files', () => {
     expect(accesses?.map(({ path }) => path)).toEqual(['/a/p', '/a/q']);
   });
 });
+
+/** The clock of the system has ticked since the folder was changed. */
+const untilOld = (folder: string) => until(() => Date.now() > statSync(folder).ctimeMs + 40);
 
 describe('Grep: what is hard to search', () => {
   it('follows no links, and is not held up by pipes or flags for names', async () => {
@@ -216,18 +246,33 @@ describe('Grep: what is hard to search', () => {
     bench.write('bad.txt', Buffer.from([0x78, 0xff, 0x0a]));
     bench.write('binary', 'x\0x\n');
     writeFileSync(Buffer.concat([Buffer.from(`${bench.folder}/name-`), Buffer.from([0xff])]), 'x\n');
+    await untilOld(bench.folder);
     expect((await grep('x', content)).content).toBe('bad.txt:1:x\ufffd\nname-\ufffd:1:x');
-    expect((await grep('x', { ...content, path: 'binary' })).text).toMatch(/^binary: binary file matches /);
+    bench.write('new.txt', 'x');
+    expect((await grep('x', content)).content).toBe(
+      'bad.txt:1:x\ufffd\nnew.txt:1:x\n(1 file left out: changed while searched, or with a name that is not UTF-8.)',
+    );
+    expect((await grep('x', { ...content, path: 'binary' })).text).toMatch(/^binary: binary file matches \(found /);
     expect((await grep('x', { path: 'binary' })).content).toBe('Found 1 file\nbinary');
     expect((await grep('x', { output_mode: 'count', path: 'binary' })).text).toMatch(/^binary:2\n/);
   });
 
-  it('shows the start of lines of a megabyte', async () => {
+  const [start, end] = ['[omitted start of long line ...] ', ' [... omitted end of long line]'];
+
+  it('shows lines of a megabyte around the match', async () => {
     bench.write('long', `needle ${'x'.repeat(1_000_000)}\n${'y'.repeat(1_000_000)} needle\n`);
-    const { text } = await grep('needle', content);
-    expect(text).toMatch(/^long:1:needle x+ \[\.\.\. .*\]\nlong:2:y+ \[\.\.\. .*\]$/);
-    expect(text.length).toBeLessThan(1_200);
+    const shown = [`1:needle ${'x'.repeat(493)}${end}`, `2:${start}${'y'.repeat(149)} needle`];
+    for (const path of [undefined, 'long']) {
+      const { text } = await grep('needle', { ...content, path });
+      expect(text.split('\n')).toEqual(shown.map((line) => `long:${line}`));
+    }
     expect((await grep('needle', { ...content, '-o': true })).content).toBe('long:1:needle\nlong:2:needle');
+    expect((await grep('x$', { ...content, '-A': 1 })).text.split('\n')[1]).toBe(`long-2-${'y'.repeat(500)}${end}`);
+  });
+
+  it('shows the start of long lines in huge files', async () => {
+    bench.write('huge', `${'y'.repeat(9_000_000)} needle\n`);
+    expect((await grep('needle', content)).content).toBe(`huge:1:${'y'.repeat(500)}${end}`);
   });
 
   const explosive = ['(x+x+)+y', '(a|a)*b', '(.*){500}z', '(x{100}){100}y'];
@@ -273,5 +318,9 @@ describe('Grep refuses', () => {
     expect((await grep('x', { output_mode: 'lines' })).text).toContain('The parameter `output_mode` is not valid');
     expect((await grep('x', { '-A': -1 })).text).toContain('`-A`');
     expect((await grep('a\0b')).text).toContain('NUL');
+    const long = 'd/'.repeat(100_000);
+    expect((await grep('x', { path: long, glob: long })).text).toMatch(
+      /`path` is not valid: it has 200000 [^]*`glob` is/,
+    );
   });
 });

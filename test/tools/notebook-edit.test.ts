@@ -195,6 +195,13 @@ describe('NotebookEdit', () => {
     expect(JSON.parse(text()).cells.map((cell: { source: string }) => cell.source)).toEqual(['y', '']);
   });
 
+  it('keeps the numbers of the changed cell as they are spelled', async () => {
+    await known();
+    await edit({ cell_id: 'c3', new_source: 'x' });
+    expect(text()).toContain('"scale": 1.0,\n    "big": 12345678901234567890\n');
+    expect(text()).toContain('"10": 1.50,\n  "9": 1e2\n');
+  });
+
   it('keeps tabs, CRLF, BOM and mode', async () => {
     const path = await known(
       `\ufeff${NOTEBOOK.replace(/^ +/gm, (blanks) => '\t'.repeat(blanks.length)).replaceAll('\n', '\r\n')}`,
@@ -267,6 +274,30 @@ describe('NotebookEdit refuses', () => {
     expect(await refusal({ cell_id: 'x', new_source: '' })).toMatch(/cell-48, cell-49 and 10 more\.$/);
     await known('{"cells":[]}');
     expect(await refusal({ cell_id: 'x', new_source: '' })).toContain('The notebook has no cells.');
+  });
+
+  it('an id that several cells have, and says how to name one of them', async () => {
+    const cells = ['twin', 'other', 'twin', 'cell-0'].map((id) => ({ cell_type: 'markdown', id, source: id }));
+    await known(JSON.stringify({ nbformat: 4, nbformat_minor: 5, cells }));
+    const told = '2 cells have the id "twin". Name the one you mean by its place: cell-0, cell-2.';
+    expect(await refusal({ cell_id: 'twin', new_source: 'x' })).toBe(told);
+    expect(await refusal({ cell_id: 'twin', edit_mode: 'delete', new_source: '' })).toBe(told);
+    expect(await refusal({ cell_id: 'twin', edit_mode: 'insert', cell_type: 'code', new_source: '' })).toBe(told);
+    await edit({ cell_id: 'cell-2', new_source: 'second' });
+    expect(JSON.parse(text()).cells.map((cell: { source: string }) => cell.source)).toEqual([
+      'twin',
+      'other',
+      'second',
+      'cell-0',
+    ]);
+  });
+
+  it('no cell for being called what another is, if its place says which', async () => {
+    const cells = ['cell-1', undefined].map((id) => ({ cell_type: 'markdown', id, source: '' }));
+    await known(JSON.stringify({ nbformat: 4, nbformat_minor: 5, cells }));
+    await edit({ cell_id: 'cell-1', new_source: 'second' });
+    await edit({ cell_id: 'cell-0', new_source: 'first' });
+    expect(JSON.parse(text()).cells.map((cell: { source: string }) => cell.source)).toEqual(['first', 'second']);
   });
 
   it('an insert without a type', async () => {

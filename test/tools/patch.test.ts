@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { createPatch } from '../../src/engine/tools/patch.js';
+import { createPatch, type PatchHunk } from '../../src/engine/tools/patch.js';
 import { applyPatch, createRandom } from './apply-patch.js';
 
 const numbered = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `l${from + i}`);
 
 describe('createPatch', () => {
   it('is empty for equal texts', () => {
-    expect(createPatch('a\n', 'a\n')).toEqual([]);
+    expect(createPatch('a\n', 'a\n')).toEqual({ hunks: [], cut: false });
   });
 
   it('shows three lines around a change, and distant changes apart', () => {
     const before = `${numbered(1, 30).join('\n')}\n`;
     const after = before.replace('l5\n', 'five\n').replace('l25\n', '');
-    expect(createPatch(before, after)).toEqual([
+    expect(createPatch(before, after).hunks).toEqual([
       {
         oldStart: 2,
         oldLines: 7,
@@ -32,12 +32,12 @@ describe('createPatch', () => {
 
   it('joins changes whose context would touch', () => {
     const before = `${numbered(1, 20).join('\n')}\n`;
-    expect(createPatch(before, before.replace('l5\n', 'x\n').replace('l11\n', 'y\n'))).toHaveLength(1);
-    expect(createPatch(before, before.replace('l5\n', 'x\n').replace('l13\n', 'y\n'))).toHaveLength(2);
+    expect(createPatch(before, before.replace('l5\n', 'x\n').replace('l11\n', 'y\n')).hunks).toHaveLength(1);
+    expect(createPatch(before, before.replace('l5\n', 'x\n').replace('l13\n', 'y\n')).hunks).toHaveLength(2);
   });
 
   it('marks a missing newline at the end', () => {
-    expect(createPatch('a', 'a\n')[0]?.lines).toEqual(['-a', '\\ No newline at end of file', '+a']);
+    expect(createPatch('a', 'a\n').hunks[0]?.lines).toEqual(['-a', '\\ No newline at end of file', '+a']);
   });
 
   it('turns any text into any other', () => {
@@ -48,7 +48,9 @@ describe('createPatch', () => {
     };
     for (let round = 0; round < 500; round += 1) {
       const [before, after] = [text(40), text(40)];
-      expect(applyPatch(before, createPatch(before, after))).toBe(after);
+      const { hunks, cut } = createPatch(before, after);
+      expect(applyPatch(before, hunks)).toBe(after);
+      expect(cut).toBe(false);
     }
   });
 
@@ -60,7 +62,7 @@ describe('createPatch', () => {
       const at = random(lines.length);
       changed.splice(at, random(4), ...Array.from({ length: random(4) }, () => `new ${random(9)}`));
       const [before, after] = [`${lines.join('\n')}\n`, changed.join('\n') + (random(2) === 0 ? '' : '\n')];
-      const hunks = createPatch(before, after);
+      const { hunks } = createPatch(before, after);
       expect(applyPatch(before, hunks)).toBe(after);
       expect(hunks.length).toBeLessThanOrEqual(2);
       const [first] = hunks;
@@ -69,9 +71,71 @@ describe('createPatch', () => {
     }
   });
 
-  it('stays quick and right for texts that have little in common', () => {
-    const before = Array.from({ length: 20_000 }, (_, i) => `old ${i}`).join('\n');
-    const after = Array.from({ length: 20_000 }, (_, i) => (i % 3 === 0 ? `old ${i}` : `new ${i}`)).join('\n');
-    expect(applyPatch(before, createPatch(before, after))).toBe(after);
+  it('stays right for texts that have little in common', () => {
+    const before = Array.from({ length: 900 }, (_, i) => `old ${i}`).join('\n');
+    const after = Array.from({ length: 900 }, (_, i) => (i % 3 === 0 ? `old ${i}` : `new ${i}`)).join('\n');
+    const { hunks, cut } = createPatch(before, after);
+    expect(applyPatch(before, hunks)).toBe(after);
+    expect(cut).toBe(false);
+  });
+});
+
+describe('createPatch of much', () => {
+  const sizeOf = (hunks: readonly PatchHunk[]) => ({
+    lines: hunks.reduce((sum, { lines }) => sum + lines.length, 0),
+    length: JSON.stringify(hunks).length,
+  });
+
+  /** The hunks must turn the first lines of the one into the first lines of the other. */
+  const expectStart = (before: string, after: string) => {
+    const { hunks, cut } = createPatch(before, after);
+    expect(cut).toBe(true);
+    const last = hunks.at(-1);
+    const count = last === undefined ? 0 : last.newStart - 1 + last.newLines;
+    const firstLines = (text: string) => text.split('\n').slice(0, count);
+    expect(firstLines(applyPatch(before, hunks))).toEqual(firstLines(after));
+    expect(sizeOf(hunks).lines).toBeLessThanOrEqual(2_000);
+    expect(sizeOf(hunks).length).toBeLessThan(300_000);
+    return hunks;
+  };
+
+  it('shows the first of many lines', () => {
+    const many = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word} ${i}\n`).join('');
+    const hunks = expectStart(many('old', 20_000), many('new', 20_000));
+    expect(sizeOf(hunks).lines).toBe(2_000);
+    expect(expectStart(many('old', 3_000), 'hello')).toMatchObject([{ oldStart: 1, oldLines: 2_000, newLines: 0 }]);
+    expect(expectStart('', many('new', 3_000))).toMatchObject([{ oldLines: 0, newStart: 1, newLines: 2_000 }]);
+  });
+
+  it('shows whole hunks as long as there is room', () => {
+    const lines = numbered(1, 30_000);
+    const changed = lines.map((line, i) => (i % 100 === 50 ? 'changed' : line));
+    const hunks = expectStart(lines.join('\n'), changed.join('\n'));
+    expect(hunks.length).toBeGreaterThan(150);
+    expect(hunks[0]?.lines).toEqual([' l48', ' l49', ' l50', '-l51', '+changed', ' l52', ' l53', ' l54']);
+  });
+
+  it('shows the first change where the last is far away', () => {
+    const middle = 'ab\n'.repeat(100_000);
+    const [hunk, ...others] = expectStart(`X\n${middle}X\n`, `Y\nY\n${middle}Y\n`);
+    expect(others).toEqual([]);
+    expect(hunk?.lines).toEqual(['-X', '+Y', '+Y', ' ab', ' ab', ' ab']);
+  });
+
+  it('shows no line that is too long, and nothing behind it', () => {
+    const long = 'x'.repeat(3_000_000);
+    expect(createPatch(`${long}1\na\n`, `${long}2\nb\n`)).toEqual({ hunks: [], cut: true });
+    expect(createPatch('a\n', `${'x'.repeat(300_000)}\n`)).toEqual({
+      hunks: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 0, lines: ['-a'] }],
+      cut: true,
+    });
+  });
+
+  it('keeps the note on a missing newline with its line', () => {
+    const before = 'old\n'.repeat(1_998).concat('last');
+    const { hunks } = createPatch(before, 'new\n'.repeat(5));
+    expect(hunks[0]?.lines).toHaveLength(2_000);
+    expect(hunks[0]?.lines.slice(-2)).toEqual(['-last', '\\ No newline at end of file']);
+    expect(createPatch(`old\n${before}`, 'new\n'.repeat(5)).hunks[0]?.lines.at(-1)).toBe('-old');
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readTool } from '../../src/engine/tools/read.js';
 import { imageTypeOf } from '../../src/engine/tools/file-kind.js';
@@ -97,10 +97,22 @@ describe('Read of images', () => {
 
   it.each(['png', 'jpeg', 'gif', 'webp'] as const)('a %s that is cut off is refused', async (format) => {
     const bytes = await drawNoise(100, 100).toFormat(format).toBuffer();
-    for (const part of [bytes.subarray(0, 12), bytes.subarray(0, bytes.length / 2)]) {
+    for (const part of [12, bytes.length * 0.5, bytes.length * 0.6, bytes.length * 0.95].map((end) =>
+      bytes.subarray(0, end),
+    )) {
       const path = bench.write(`cut.${format}`, part);
       expect(await refusal(path)).toMatch(/cut\.\w+ cannot be shown: .*[^:]\. The file may be damaged\.$/);
     }
+  });
+
+  it('a PNG with a wrong byte is refused', async () => {
+    const bytes = await drawNoise(100, 100).png().toBuffer();
+    const at = Math.floor(bytes.length * 0.8);
+    bytes[at] = (bytes[at] ?? 0) ^ 0x55;
+    const path = bench.write('wrong.png', bytes);
+    expect(await refusal(path)).toContain('wrong.png cannot be shown: ');
+    // The model knows that it cannot be read, so that it may be replaced.
+    expect(bench.ledger.compare(path, bytes)).toBe('current');
   });
 
   it('a small file of very many pixels is refused', async () => {
@@ -123,6 +135,68 @@ describe('Read of images', () => {
     const reading = readImage({ path: '/a.png', bytes, type: 'image/png' }, { signal: stop.signal });
     stop.abort();
     await expect(reading).rejects.toThrow('interrupted');
+  });
+});
+
+describe('Reads of many images', () => {
+  /** Stands for sharp: counts what is decoded at once, and decodes when it is told to. */
+  function createDecoder() {
+    const finish: (() => void)[] = [];
+    const counts = { now: 0, most: 0, all: 0 };
+    const decode = async () => {
+      counts.now += 1;
+      counts.all += 1;
+      counts.most = Math.max(counts.most, counts.now);
+      await new Promise<void>((resolve) => finish.push(resolve));
+      counts.now -= 1;
+      return Buffer.alloc(4);
+    };
+    const image = {
+      timeout: () => image,
+      raw: () => image,
+      toBuffer: decode,
+      metadata: async () => ({ autoOrient: { width: 1, height: 1 } }),
+    };
+    const loadSharp = async () => () => image as unknown as Sharp;
+    return { counts, finish, loadSharp };
+  }
+  const bytes = Buffer.from('image');
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  it('decode two at a time, whoever asks', async () => {
+    const { counts, finish, loadSharp } = createDecoder();
+    const { signal } = new AbortController();
+    const reading = Array.from({ length: 16 }, (_, i) =>
+      readImage({ path: `/${i}.png`, bytes, type: 'image/png' }, { signal, loadSharp }),
+    );
+    while (counts.all < 16 || counts.now > 0) {
+      await settled();
+      for (const end of finish.splice(0)) end();
+    }
+    await Promise.all(reading);
+    expect(counts).toEqual({ now: 0, most: 2, all: 16 });
+  });
+
+  it('stop waiting when they are interrupted, and let others have their turn', async () => {
+    const { counts, finish, loadSharp } = createDecoder();
+    const stops = Array.from({ length: 5 }, () => new AbortController());
+    const reading = stops.map(({ signal }) =>
+      readImage({ path: '/a.png', bytes, type: 'image/png' }, { signal, loadSharp }),
+    );
+    await settled();
+    stops[0]?.abort();
+    stops[2]?.abort();
+    stops[3]?.abort();
+    for (const index of [0, 2, 3]) await expect(reading[index]).rejects.toThrow('interrupted');
+    await settled();
+    // The first cannot be stopped, and keeps its turn until it ends.
+    expect(counts).toEqual({ now: 2, most: 2, all: 2 });
+    while (counts.now > 0) {
+      for (const end of finish.splice(0)) end();
+      await settled();
+    }
+    await Promise.all([reading[1], reading[4]]);
+    expect(counts).toEqual({ now: 0, most: 2, all: 3 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, symlinkSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readTool } from '../../src/engine/tools/read.js';
 import { type Bench, createBench } from './bench.js';
@@ -52,6 +52,13 @@ describe('Read of text', () => {
     expect(text.isWellFormed()).toBe(true);
   });
 
+  it('counts the lines as they are, not with the notes on what was cut', async () => {
+    const path = bench.write('a.txt', `${'y'.repeat(2_001)}\n`.repeat(130));
+    const { text, isError } = await read({ file_path: path });
+    expect(isError, text.slice(0, 200)).toBeUndefined();
+    expect(text).toMatch(/\n130\ty{2000}\.\.\. \[cut: this line has 2,001 characters\]$/);
+  });
+
   it('reminds of an empty file and of an offset beyond the end', async () => {
     const empty = bench.write('empty', '');
     const { text, isError, structured } = await read({ file_path: empty });
@@ -77,6 +84,12 @@ describe('Read of text', () => {
     const { text, structured } = await read({ file_path: latin });
     expect(text).toBe('1\tcafé ok\n2\t€\n\n[The file is not UTF-8: it is shown as Windows-1252.]');
     expect(structured).toMatchObject({ file: { content: 'café ok\n€', totalLines: 2 } });
+    const part = await read({
+      file_path: bench.write('part', Buffer.from('\xe9\n\x93a\x94\r\n\xe9', 'latin1')),
+      offset: 2,
+      limit: 1,
+    });
+    expect(part.text).toContain('2\t“a”\n');
     const damaged = bench.write('damaged', Buffer.concat([Buffer.from('é'), Buffer.from([0xff])]));
     expect((await read({ file_path: damaged })).text).toContain('1\té\ufffd\n\n[The file is damaged UTF-8');
   });
@@ -154,7 +167,8 @@ describe('Read refuses', () => {
     const path = bench.write('x.dat', Buffer.from([65, 0, 66]));
     expect(await refusal({ file_path: path })).toContain('The file appears to be a binary .dat file.');
     expect(await refusal({ file_path: bench.write('data', Buffer.alloc(9)) })).toContain('to be a binary file.');
-    expect(bench.ledger.compare(path, Buffer.from([65, 0, 66]))).toBe('unread');
+    // The model knows what it is, so that Write may replace it.
+    expect(bench.ledger.compare(path, Buffer.from([65, 0, 66]))).toBe('current');
   });
 
   it('more than 256 KB at once', async () => {
@@ -162,8 +176,13 @@ describe('Read refuses', () => {
     expect(await refusal({ file_path: path })).toContain(
       'File content (488.3KB) exceeds maximum allowed size (256KB). Use offset and limit',
     );
+    // A part of it can be read, and must be before it is changed.
+    expect(bench.ledger.compare(path, readFileSync(path))).toBe('unread');
     expect((await read({ file_path: path, offset: 4_000, limit: 2 })).text).toMatch(/^4000\tx+\n4001\tx+$/);
     expect(await refusal({ file_path: path, limit: 5_000 })).toContain('exceeds maximum allowed size');
+    expect(await refusal({ file_path: bench.write('just', 'x\n'.repeat(131_072).concat('x')) })).toContain(
+      'File content (over 256KB) exceeds maximum allowed size (256KB).',
+    );
     const empty = bench.write('empty-lines', '\n'.repeat(1_000_000));
     expect(await refusal({ file_path: empty, limit: 1_000_000 })).toContain('exceeds maximum allowed size');
   });

@@ -28,5 +28,5 @@ export function createTasksKit() {
     rmSync(folder, { recursive: true, force: true });
   });
   const openOutput = (name: string) => kept.openOutput(name);
-  return { tasks, openOutput, messages, ends, shown, entries: log.entries };
+  return { env: {}, tasks, openOutput, messages, ends, shown, entries: log.entries };
 }

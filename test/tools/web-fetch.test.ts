@@ -95,6 +95,14 @@ describe('WebFetch: the question about the page', () => {
     expect((await fetch()).text).toMatch(/\n\n\[The HTML was cut: only the first 2,000,000 of 2,500,003 characters/);
   });
 
+  it('says so too when no text was found in what was read', async () => {
+    const { site, fetch, calls } = await serve(`<script>${'x'.repeat(2_100_000)}</script><p>text`);
+    expect((await fetch()).text).toBe(
+      `${site.origin}/ answered 200 OK without any text.\n\n[The HTML was cut: only the first 2,000,000 of 2,100,024 characters were read.]`,
+    );
+    expect(calls).toEqual([]);
+  });
+
   it('gives the page itself when nobody can be asked', async () => {
     const broke = createModel(() => {
       throw new HeddleError('budget_exceeded', 'The budget of 1 USD is spent.');
@@ -135,6 +143,7 @@ describe('WebFetch: what is not a page', () => {
     ['image/png', '.png'],
     ['application/pdf', '.pdf'],
     ['application/octet-stream', '.bin'],
+    ['constructor', '.bin'],
   ])('keeps %s in a file', async (type, ending) => {
     const body = Uint8Array.of(0x89, 0x50, 0, 1, 2, 3);
     const { site, fetch, calls } = await serve({ body, headers: { 'content-type': type } });

@@ -1,4 +1,14 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readTool } from '../../src/engine/tools/read.js';
 import { writeTool } from '../../src/engine/tools/write.js';
@@ -126,6 +136,45 @@ describe('Write', () => {
     expect((await write('/dev/null', 'x')).text).toContain('is a device, pipe or socket');
     expect((await bench.call(writeTool, { file_path: 'a' })).text).toContain('`content` is missing');
     expect((await write('a\0', 'x')).text).toContain('NUL');
+  });
+
+  it('replaces what Read refuses to show, once Read has said what it is', async () => {
+    bench.write('a.dat', Buffer.from([65, 0, 66]));
+    expect((await write('a.dat', 'x')).text).toContain('File has not been read yet.');
+    expect((await read('a.dat')).text).toContain(
+      'binary .dat file. Use a suitable program with Bash; Write may replace',
+    );
+    expect((await write('a.dat', 'text')).isError).toBeUndefined();
+    bench.write('a.ipynb', '{"cells": [');
+    expect((await read('a.ipynb')).text).toContain('it is not valid JSON');
+    expect((await write('a.ipynb', '{"cells": []}')).isError).toBeUndefined();
+    expect([bench.text('a.dat'), bench.text('a.ipynb')]).toEqual(['text', '{"cells": []}']);
+  });
+
+  it('refuses half characters, and the name of a folder', async () => {
+    expect((await write('a', 'x\ud800y')).text).toBe(
+      'The parameter `content` has half of a surrogate pair in its line 1. Give the whole character.',
+    );
+    for (const name of ['dir/', 'dir/.', 'dir/..', '.']) {
+      expect((await write(name, 'x')).text).toBe(`${name} is the name of a folder. Give the path of a file.`);
+    }
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('says what to do about a file that is too large, and makes none', async () => {
+    const path = bench.write('large', '');
+    truncateSync(path, 65 * 1024 * 1024);
+    expect((await write('large', 'x')).text).toContain('is larger than 64MB, the most that file tools can change. Use');
+    expect((await write('new', 'x'.repeat(64 * 1024 * 1024 + 1))).text).toContain('The file would become larger than');
+    expect(readdirSync(bench.folder)).toEqual(['large']);
+  });
+
+  it('tells of a large change in short, and that it does so', async () => {
+    bench.write('a', 'line\n'.repeat(300_000));
+    await bench.call(readTool, { file_path: 'a', limit: 5 });
+    const { structured } = await write('a', 'hello');
+    expect(structured).toMatchObject({ structuredPatchCut: true, structuredPatch: [{ oldStart: 1, oldLines: 2_000 }] });
+    expect(JSON.stringify(structured).length).toBeLessThan(100_000);
   });
 
   it('says which path it writes', () => {

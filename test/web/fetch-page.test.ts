@@ -443,14 +443,48 @@ describe('a proxy', () => {
     return { env: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, asked };
   }
 
-  it('makes the connection and resolves the name', async () => {
+  it('makes the connection', async () => {
     const site = await startSecure(() => 'through');
     const { env, asked } = await startProxy(site);
     const web = createPublicWeb(site);
     expect(textOf(await visitPage('https://example.com/', { env, effects: web }))).toBe('through');
     expect(asked).toEqual(['CONNECT example.com:443 HTTP/1.1']);
-    expect([web.looked, web.opened]).toEqual([[], []]);
+    expect([web.looked, web.opened]).toEqual([['example.com'], []]);
     await site.quiet();
+  });
+
+  it('E5: is not asked for a name that leads to a private address, at any hop', async () => {
+    const site = await startSecure(() => ({ status: 302, headers: { location: '/b' } }));
+    const { env, asked } = await startProxy(site);
+    const web = createPublicWeb(site, [[PUBLIC_ADDRESS], [PUBLIC_ADDRESS, '127.0.0.1']]);
+    expect(await failure(visit('https://example.com/a', { env, effects: web }))).toMatch(
+      /^example\.com leads to a private address \(127\.0\.0\.1, loopback\), which WebFetch does not visit/,
+    );
+    expect([asked.length, site.requests]).toEqual([1, ['GET /a']]);
+  });
+
+  it('is asked where only it can resolve the name, and for hosts that the user opened', async () => {
+    const site = await startSecure(() => 'through');
+    const { env, asked } = await startProxy(site);
+    const effects = { ...createPublicWeb(site), lookup: () => Promise.reject(new Error('ENOTFOUND')) };
+    expect(textOf(await visitPage('https://example.com/', { env, effects }))).toBe('through');
+    const inner = createPublicWeb(site, [['10.0.0.1']]);
+    expect(textOf(await visitPage('https://example.com/', { env, effects: inner, open: 'example.com' }))).toBe(
+      'through',
+    );
+    expect([asked.length, inner.looked]).toEqual([2, []]);
+  });
+
+  it('is asked after 3 s without an answer of the name server', async () => {
+    const site = await startSecure(() => 'through');
+    const { env } = await startProxy(site);
+    const clock = createFakeClock();
+    const effects = { ...createPublicWeb(site), lookup: () => new Promise<string[]>(() => {}) };
+    const visiting = visitPage('https://example.com/', { env, effects, clock });
+    await clock.armed(3);
+    clock.advance(3_000);
+    expect(textOf(await visiting)).toBe('through');
+    expect(clock.pending).toEqual([]);
   });
 
   it.each(['https://127.0.0.1/', 'https://[::1]/', 'http://169.254.169.254/', 'https://localhost/'])(

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmod,
   link,
@@ -12,13 +13,16 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/protocol/plain.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
+import { startTimeOf } from '../../src/engine/workspace/process-table.js';
 
 const workspace = createLocalWorkspace({ clock: systemClock });
 let folder: string;
@@ -28,6 +32,22 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
+
+let built: string;
+
+beforeAll(async () => {
+  built = await mkdtemp(join(tmpdir(), 'heddle-writer-'));
+  await build({
+    entryPoints: [join(import.meta.dirname, 'writing-host.ts')],
+    outfile: join(built, 'host.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+  });
+});
+
+afterAll(() => rm(built, { recursive: true, force: true }));
 
 const at = (...names: string[]): string => join(folder, ...names);
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -107,6 +127,49 @@ describe('writeFile', () => {
     await expect(workspace.writeFile(at('file', 'below'), bytes('x'))).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(workspace.writeFile(at('a'.repeat(256)), bytes('x'))).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
     expect((await readdir(folder)).toSorted()).toEqual(['fifo', 'file', 'folder']);
+  });
+});
+
+describe('drafts of processes that were killed', () => {
+  /** Writes until it is killed in the midst, and leaves its draft behind. */
+  async function leaveDraft(): Promise<string> {
+    const host = spawn(process.execPath, [join(built, 'host.mjs'), at('large')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(host.stdout, 'data');
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+    const [draft, ...others] = (await readdir(folder)).filter((name) => name.startsWith('.heddle-'));
+    expect(others).toEqual([]);
+    return draft ?? '';
+  }
+
+  it('go with the next write into their folder', async () => {
+    expect(await leaveDraft()).toMatch(/^\.heddle-[0-9a-f]{8}-\d+-\d+-[0-9a-f]{16}\.tmp$/);
+    await workspace.writeFile(at('a'), bytes('x'));
+    expect(await readdir(folder)).toEqual(['a']);
+  });
+
+  it('stay where their process may live, or is not known, until they are old', async () => {
+    const draft = await leaveDraft();
+    const [, pids = '', pid, startedAt] = /^\.heddle-(\w+)-(\d+)-(\d+)-/.exec(draft) ?? [];
+    const own = `${process.pid}-${startTimeOf(process.pid)}`;
+    const elsewhere = pids === '00000000' ? '00000001' : '00000000';
+    const kept = [
+      `.heddle-${pids}-${own}-0123456789abcdef.tmp`,
+      `.heddle-${elsewhere}-${pid}-${startedAt}-0123456789abcdef.tmp`,
+      '.heddle-unknown-0123456789abcdef.tmp',
+      '.heddle-mine.tmp',
+    ];
+    for (const name of kept) await writeFile(at(name), '');
+    await mkdir(at(`.heddle-${pids}-${pid}-${startedAt}-fedcba9876543210.tmp`));
+    await workspace.writeFile(at('a'), bytes('x'));
+    const rest = ['a', ...kept, `.heddle-${pids}-${pid}-${startedAt}-fedcba9876543210.tmp`];
+    expect((await readdir(folder)).toSorted()).toEqual(rest.toSorted());
+    for (const name of kept) await utimes(at(name), 1, 1);
+    await workspace.writeFile(at('a'), bytes('y'));
+    const young = rest.filter((name) => !name.includes(elsewhere) && !name.includes('unknown'));
+    expect((await readdir(folder)).toSorted()).toEqual(young.toSorted());
   });
 });
 

@@ -21,6 +21,7 @@ const running = runShell(
     ledger: createReadLedger(),
     progress: () => undefined,
     judgedPath: (path) => path,
+    exclusions: [],
     keep: async () => '',
   },
 );

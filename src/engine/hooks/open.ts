@@ -1,7 +1,7 @@
 /** The hooks of a session with all that they reach. */
-import { deniesTool, parseRule } from '../permissions/rule.js';
+import { matchesRule } from '../permissions/resolver.js';
 import type { SessionScope } from '../scope.js';
-import { createHooks, type Hooks, type RuledCall } from './registry.js';
+import { createHooks, type Hooks } from './registry.js';
 import type { Post } from './run.js';
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -19,7 +19,7 @@ export function openHooks(scope: SessionScope): Hooks {
       return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
     },
     post,
-    matchesRule,
+    matchesRule: (rule, { toolName, input }) => matchesRule(scope, rule, { toolName, input }),
     env: childEnv,
     projectDir: config.cwd,
     cwd: () => scope.state.cwd,
@@ -34,13 +34,6 @@ export function openHooks(scope: SessionScope): Hooks {
     emit: (message) => recorder.emit(message),
     ...(config.includeHookEvents && { includeHookEvents: true }),
   });
-}
-
-/** Patterns cannot be judged yet. */
-function matchesRule(text: string, { toolName }: RuledCall): boolean {
-  const rule = parseRule(text);
-  if (rule.specifier !== undefined) throw new Error(`the rule ${text} has a pattern, which cannot be judged yet`);
-  return deniesTool(rule, toolName);
 }
 
 /** The address stands in settings that a person wrote or trusts, so it may be a private one; it may not lead elsewhere. */

@@ -16,10 +16,17 @@ export interface ReadFlags {
   /** Each flag given, without its dashes, with its values. */
   flags: ReadonlyMap<string, readonly string[]>;
   operands: readonly string[];
+  /** How many of the arguments were read: all of them, or those before the first operand. */
+  read: number;
+}
+
+export interface ReadOptions {
+  /** The first operand ends the flags. */
+  stopsAtOperand?: boolean;
 }
 
 /** Splits arguments into known flags and operands; undefined when one flag is not known. Abbreviations are not known. */
-export function readFlags(args: readonly string[], spec: FlagSpec): ReadFlags | undefined {
+export function readFlags(args: readonly string[], spec: FlagSpec, options: ReadOptions = {}): ReadFlags | undefined {
   const flags = new Map<string, string[]>();
   const operands: string[] = [];
   const note = (name: string, value?: string): void => {
@@ -28,8 +35,9 @@ export function readFlags(args: readonly string[], spec: FlagSpec): ReadFlags | 
   };
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
-    if (arg === '--') return { flags, operands: [...operands, ...args.slice(at + 1)] };
+    if (arg === '--') return { flags, operands: [...operands, ...args.slice(at + 1)], read: at + 1 };
     if (!arg.startsWith('-') || arg === '-') {
+      if (options.stopsAtOperand === true) return { flags, operands: args.slice(at), read: at };
       operands.push(arg);
       continue;
     }
@@ -44,7 +52,7 @@ export function readFlags(args: readonly string[], spec: FlagSpec): ReadFlags | 
     if (value === undefined || !isSeparateValue(value)) return undefined;
     note(flag.name, value);
   }
-  return { flags, operands };
+  return { flags, operands, read: args.length };
 }
 
 interface ReadFlag {
@@ -58,16 +66,27 @@ interface ReadFlag {
 /** Were our list wrong about a flag, a value that looks like one would be a flag to the program. */
 const isSeparateValue = (value: string): boolean => !value.startsWith('-') || /^-\d*$/.test(value);
 
+const KNOWN = new WeakMap<FlagSpec, ReadonlySet<string>>();
+
+function knownLong(spec: FlagSpec): ReadonlySet<string> {
+  let known = KNOWN.get(spec);
+  if (known === undefined) {
+    known = new Set((spec.long ?? '').split(' '));
+    KNOWN.set(spec, known);
+  }
+  return known;
+}
+
 function readLong(text: string, spec: FlagSpec): ReadFlag | undefined {
   const equals = text.indexOf('=');
   const name = equals === -1 ? text : text.slice(0, equals);
-  const known = (spec.long ?? '').split(' ');
+  const known = knownLong(spec);
   if (name === '' || /[=[\]]/.test(name)) return undefined;
   if (equals === -1) {
-    if (known.includes(name) || known.includes(`${name}[=]`)) return { names: [name], name, wantsNext: false };
-    return known.includes(`${name}=`) ? { names: [name], name, wantsNext: true } : undefined;
+    if (known.has(name) || known.has(`${name}[=]`)) return { names: [name], name, wantsNext: false };
+    return known.has(`${name}=`) ? { names: [name], name, wantsNext: true } : undefined;
   }
-  const takesValue = known.includes(`${name}=`) || known.includes(`${name}[=]`);
+  const takesValue = known.has(`${name}=`) || known.has(`${name}[=]`);
   return takesValue ? { names: [name], name, value: text.slice(equals + 1), wantsNext: false } : undefined;
 }
 

@@ -1,49 +1,26 @@
-import type { PermissionMode, PermissionUpdate, ToolAccess } from '../../protocol/index.js';
 import { canonicalToolName } from '../../protocol/plain.js';
-import { isPlainlyReadOnly, parseCommand, plainFileChange, readTargets } from './command.js';
-import { climbsOut, isProtected, isWithinRoots } from './path.js';
-import { allowsTool, deniesTool, parseRule, type Rule } from './rule.js';
-import { suggestForCommand, suggestForEdit, suggestForRead, suggestForTool } from './suggest.js';
+import { askToChange, withSuggestions } from './ask.js';
+import { allow, ask, because, by, type Case, isPlainEdit } from './case.js';
+import { guardLine, judgeLine, showSegments } from './decide-command.js';
+import { findHit } from './judge-command.js';
+import {
+  accessesOf,
+  exclusionsOf,
+  findPathGrant,
+  findPathHit,
+  findUnusable,
+  isGuarded,
+  isKernelPath,
+  outsideOf,
+} from './judge-paths.js';
+import { climbsOut } from './path.js';
+import { isShare } from './platform.js';
+import type { Decision, PermissionCall, PermissionPolicy } from './policy.js';
+import { type CompiledRule, EDIT_TOOLS, READ_TOOLS, type RuleIndex } from './rules/rule-index.js';
+import { suggestForCommand, suggestForRead } from './suggest.js';
+import { readWebTarget, type WebTarget } from './web.js';
 
-/** A call as it is judged: its input is parsed and the links in its paths are resolved. */
-export interface PermissionCall {
-  tool: string;
-  input: Readonly<Record<string, unknown>>;
-  /** What the tool says of this very call. */
-  readOnly: boolean;
-  /** The tool changes files through the workspace. */
-  edits: boolean;
-  /** Every path the call touches; for a shell line those of `commandAccesses`. */
-  accesses: readonly ToolAccess[];
-  /** The shell line of a Bash call; of other tools it is not looked at. */
-  command?: string;
-  /** The tool belongs to an MCP server. */
-  mcp?: boolean;
-}
-
-export interface PermissionPolicy {
-  mode: PermissionMode;
-  allowedTools: readonly string[];
-  disallowedTools: readonly string[];
-  /** Tools whose every call is asked about. */
-  askedTools?: readonly string[];
-  /** Folders that may be used without asking, links resolved. */
-  roots: readonly string[];
-  /** Where the session keeps output that is too long to show: its calls may read there. */
-  ownFolder?: string;
-}
-
-export interface Decision {
-  verdict: 'allow' | 'deny' | 'ask';
-  /** For the person who is asked, and for the model when nobody can be. */
-  reason: string;
-  reasonType: 'mode' | 'rule' | 'workingDir' | 'hook' | 'other';
-  /** The entry that decided. */
-  rule?: string;
-  blockedPath?: string;
-  /** What an answer may carry so that the same is not asked again. */
-  suggestions?: PermissionUpdate[];
-}
+export type { Decision, JudgedAccess, PermissionCall, PermissionPolicy } from './policy.js';
 
 /** They are questions to a person; no mode and no rule can answer them. */
 const INTERACTIONS = new Set(['AskUserQuestion', 'ExitPlanMode']);
@@ -65,181 +42,325 @@ const SESSION_TOOLS = new Set([
 /** They change nothing here, but what they ask for leaves the machine. */
 const OUTREACH = new Set(['WebFetch', 'WebSearch']);
 
-const FILE_READERS = new Set(['Read', 'Grep', 'Glob']);
-const FILE_EDITORS = new Set(['Edit', 'Write', 'NotebookEdit', 'MultiEdit']);
+const SEARCHERS = new Set(['Grep', 'Glob', 'LS']);
 
 /** Allow, deny or ask, from the call and the policy alone. What is not known to be harmless is asked. */
 export function decidePermission(given: PermissionCall, policy: PermissionPolicy): Decision {
   const tool = canonicalToolName(given.tool);
-  const call = { ...given, tool, command: tool === 'Bash' ? given.command : undefined };
-  const decision = judge(call, policy);
-  if (decision.verdict !== 'ask' || policy.mode !== 'dontAsk' || INTERACTIONS.has(tool)) return decision;
-  const { suggestions: _, ...known } = decision;
+  // A server may call its tool `Bash`; rules and modes for built-in tools are not about that one.
+  const isOurs = given.mcp !== true || tool.startsWith('mcp__');
+  const call = {
+    ...given,
+    tool: isOurs ? tool : `mcp__?__${tool}`,
+    command: tool === 'Bash' && isOurs ? given.command : undefined,
+  };
+  const line = call.command === undefined ? undefined : judgeLine(call.command, call, policy);
+  const decision = judge({ call, policy, ...(line && { line }), web: webOf(call, policy) });
+  const shown = line === undefined ? decision : { ...decision, segments: showSegments(line.reading) };
+  if (decision.verdict !== 'ask' || policy.mode !== 'dontAsk' || INTERACTIONS.has(tool)) return shown;
+  const { suggestions: _, ...known } = shown;
   const reason = `Permission to use ${tool} has been denied because Heddle is running in don't ask mode`;
   return { ...known, verdict: 'deny', reason: `${reason} (${decision.reason}).`, reasonType: 'mode' };
 }
 
-function judge(call: PermissionCall, policy: PermissionPolicy): Decision {
-  const denying = policy.disallowedTools.map(parseRule);
-  const denied = denying.find((rule) => rule.specifier === undefined && deniesTool(rule, call.tool));
-  if (denied) return { verdict: 'deny', reason: `Permission to use ${call.tool} has been denied.`, ...by(denied) };
-  if (INTERACTIONS.has(call.tool)) return ask(`${call.tool} needs an answer from a person`);
-  const asking = (policy.askedTools ?? []).map(parseRule);
-  const unjudged = [...denying, ...asking].find((rule) => rule.specifier !== undefined && mayConcern(rule, call));
-  if (unjudged) {
-    const reason = `The rule ${unjudged.text} cannot be judged yet, so every call it may be about needs approval`;
-    return { verdict: 'ask', reason, ...by(unjudged) };
-  }
-  const asked = asking.find((rule) => deniesTool(rule, call.tool));
-  if (asked) return { verdict: 'ask', reason: `The rule ${asked.text} asks about every call`, ...by(asked) };
-  const guarded = protectedWrite(call);
-  if (policy.mode === 'bypassPermissions' && guarded === undefined) {
-    return allow('Every call is allowed in this mode', 'mode');
-  }
-  if (!isMcp(call) && SESSION_TOOLS.has(call.tool)) return allow('It changes nothing but the session', 'other');
-  if (policy.mode === 'delegate' && call.tool !== 'EnterPlanMode') {
-    const reason = `Cannot use ${call.tool} while in delegate mode: only planning, asking and agents are open.`;
-    return { verdict: 'deny', reason, reasonType: 'mode' };
-  }
-  const allowing = policy.allowedTools.map(parseRule);
-  if (policy.mode === 'plan') {
-    return isReadOnlyCall(call) ? judgeRead(call, policy, allowing) : askInPlanMode(call, policy);
-  }
-  if (guarded !== undefined) {
-    const reason = `${guarded} decides what may run, so changing it needs approval`;
-    return { ...ask(reason), blockedPath: guarded };
-  }
-  const allowed = allowing.find((rule) => allowsCall(rule, call));
-  if (allowed) return { verdict: 'allow', reason: `Allowed by ${allowed.text}`, ...by(allowed) };
-  if (isReadOnlyCall(call)) return judgeRead(call, policy, allowing);
-  if (policy.mode === 'acceptEdits' && isPlainEdit(call) && outsideOf(call, policy.roots) === undefined) {
-    return allow('Edits in the working directories are accepted in this mode', 'mode');
-  }
-  return askToChange(call, policy);
+function judge(subject: Case): Decision {
+  const { call, policy } = subject;
+  return (
+    forbid(subject) ??
+    (INTERACTIONS.has(call.tool) ? ask(`${call.tool} needs an answer from a person`) : undefined) ??
+    demand(subject) ??
+    (SESSION_TOOLS.has(call.tool) ? allow('It changes nothing but the session', 'other') : undefined) ??
+    delegate(subject) ??
+    guard(subject) ??
+    (policy.mode === 'bypassPermissions' ? allow('Every call is allowed in this mode', 'mode') : undefined) ??
+    (policy.mode === 'plan' ? plan(subject) : undefined) ??
+    grant(subject) ??
+    judgeRead(subject) ??
+    acceptEdit(subject) ??
+    askToChange(subject)
+  );
 }
 
-const allow = (reason: string, reasonType: Decision['reasonType']): Decision => ({
-  verdict: 'allow',
-  reason,
-  reasonType,
+/** What a rule of any layer denies, and what cannot be done at all. */
+function forbid(subject: Case): Decision | undefined {
+  const { call, policy, line, web } = subject;
+  const { deny } = policy.book;
+  const denied = deny.tool(call.tool) ?? namedRule(deny, call);
+  if (denied !== undefined) return denyBy(denied, `Permission to use ${call.tool} has been denied.`);
+  if (line !== undefined) {
+    const hit = line.denied();
+    if (hit?.isCertain === true) {
+      const blocked = hit.path === undefined ? {} : { blockedPath: hit.path };
+      return {
+        ...denyBy(hit.rule, `Permission to use Bash with command ${line.reading.line} has been denied.`),
+        ...blocked,
+      };
+    }
+  } else {
+    const unusable = findUnusable(call, policy);
+    if (unusable !== undefined && (READ_TOOLS.has(call.tool) || call.edits || unusable.includes('NUL'))) {
+      return { verdict: 'deny', reason: `${unusable}.`, reasonType: 'other' };
+    }
+    const hit = findPathHit(deny, call, policy);
+    if (hit !== undefined) {
+      const text = `Permission to use ${call.tool} on ${hit.path} has been denied: it is in a place that your permission settings deny.`;
+      return { ...denyBy(hit.rule, text), blockedPath: hit.path };
+    }
+  }
+  for (const target of web) {
+    if (target.refusal !== undefined) return { verdict: 'deny', reason: `${target.refusal}.`, reasonType: 'other' };
+    const rule = deny.host(target.host);
+    if (rule !== undefined) return denyBy(rule, `Permission to fetch from ${target.host} has been denied.`);
+  }
+  return undefined;
+}
+
+const denyBy = (rule: CompiledRule, text: string): Decision => ({
+  verdict: 'deny',
+  reason: `${text.replace(/\.$/, '')}${because(rule)}.`,
+  ...by(rule),
 });
 
-const ask = (reason: string): Decision => ({ verdict: 'ask', reason, reasonType: 'other' });
+/** A rule about an agent, a skill, a setting, by its name. */
+function namedRule(rules: RuleIndex, { tool, input }: PermissionCall): CompiledRule | undefined {
+  for (const field of ['subagent_type', 'skill', 'command', 'setting', 'uri']) {
+    const value = input[field];
+    const rule = typeof value === 'string' ? rules.name(tool, value.replace(/^\//, '')) : undefined;
+    if (rule !== undefined) return rule;
+  }
+  return tool === 'Task' && input.subagent_type === undefined ? rules.name(tool, 'general-purpose') : undefined;
+}
 
-const by = (rule: Rule) => ({ reasonType: 'rule' as const, rule: rule.text });
+/** What a rule asks about, and what a rule that denies may be about. */
+function demand(subject: Case): Decision | undefined {
+  const { call, policy, line, web } = subject;
+  const { deny, ask: asking } = policy.book;
+  const askBy = (rule: CompiledRule, text: string): Decision => ({
+    verdict: 'ask',
+    reason: `${text}${because(rule)}`,
+    ...by(rule),
+  });
+  const broken = [...deny.broken, ...asking.broken].find((rule) => mayConcern(rule, subject));
+  if (broken !== undefined)
+    return askBy(broken, `The rule ${broken.text} cannot be read, so every call it may be about needs approval`);
+  if (line !== undefined) {
+    const possible = line.denied();
+    if (possible !== undefined)
+      return askBy(
+        possible.rule,
+        `The rule ${possible.rule.text} may be about ${showShort(possible.about)}, which is only known when it runs`,
+      );
+    const hit = findHit(asking, line);
+    if (hit !== undefined)
+      return {
+        ...askBy(hit.rule, `The rule ${hit.rule.text} asks about this`),
+        ...(hit.path !== undefined && { blockedPath: hit.path }),
+      };
+    const [doubt] = line.reading.doubts;
+    const isWatched = [deny, asking].some((rules) => rules.judgesCommands || rules.judgesPaths);
+    if (doubt !== undefined && isWatched && policy.mode === 'bypassPermissions') {
+      return ask(`There are rules about commands, and this one can't be checked before it runs: ${doubt}`);
+    }
+  }
+  const asked = asking.tool(call.tool) ?? namedRule(asking, call);
+  if (asked !== undefined) return askBy(asked, `The rule ${asked.text} asks about every call`);
+  const hit = line === undefined ? findPathHit(asking, call, policy) : undefined;
+  if (hit !== undefined)
+    return { ...askBy(hit.rule, `The rule ${hit.rule.text} asks about this place`), blockedPath: hit.path };
+  if (SEARCHERS.has(call.tool) && asking.judgesPaths) {
+    const below = accessesOf(call, policy).flatMap(({ path }) => asking.reads.below(path))[0];
+    if (below !== undefined) return askBy(below.rule, `The rule ${below.rule.text} asks about a place in there`);
+  }
+  for (const { host } of web) {
+    const rule = asking.host(host);
+    if (rule !== undefined) return askBy(rule, `The rule ${rule.text} asks about ${host}`);
+  }
+  return undefined;
+}
 
-const isMcp = (call: PermissionCall): boolean => call.mcp === true || call.tool.startsWith('mcp__');
-
-const isWrite = ({ access }: ToolAccess): boolean => access === 'write';
+const showShort = (text: string): string =>
+  (text.length > 80 ? `${text.slice(0, 79)}\u2026` : text).replace(/[\uE000-\uE005]/g, '\u2026');
 
 /** A path rule binds whatever touches files: a shell reads what Read may not, and an edit begins with reading. */
-function mayConcern(rule: Rule, call: PermissionCall): boolean {
-  if (deniesTool(rule, call.tool)) return true;
-  const runsCommand = call.command !== undefined;
-  if (FILE_READERS.has(rule.tool)) return runsCommand || call.accesses.length > 0 || FILE_READERS.has(call.tool);
-  if (!FILE_EDITORS.has(rule.tool)) return false;
-  return call.edits || call.accesses.some(isWrite) || (runsCommand && !isReadOnlyCall(call));
+function mayConcern(rule: CompiledRule, { call, policy, line }: Case): boolean {
+  if (rule.tool === '*' || rule.tool === call.tool) return true;
+  const touches = accessesOf(call, policy);
+  if (READ_TOOLS.has(rule.tool)) return line !== undefined || touches.length > 0 || READ_TOOLS.has(call.tool);
+  if (!EDIT_TOOLS.has(rule.tool)) return false;
+  return (
+    call.edits ||
+    touches.some(({ access }) => access === 'write') ||
+    (line !== undefined && !isReadOnlyCall({ call, policy, line, web: [] }))
+  );
 }
 
-/** Beyond whole tools only the exact command is understood; a prefix or a pattern allows nothing yet. */
-function allowsCall(rule: Rule, call: PermissionCall): boolean {
-  // A server may call its tool `Bash`; rules for built-in tools are not about that one.
-  if (call.mcp === true && !call.tool.startsWith('mcp__')) return false;
-  if (rule.specifier === undefined) return allowsTool(rule, call.tool);
-  const isExact = !rule.specifier.includes('*') && rule.specifier !== '';
-  return isExact && rule.tool === 'Bash' && call.tool === 'Bash' && call.command === rule.specifier;
+/** What needs a person in every mode. */
+function guard({ call, policy, line, web }: Case): Decision | undefined {
+  const disables = call.tool === 'Bash' && call.input.dangerouslyDisableSandbox === true;
+  if (disables && (policy.sandboxed !== undefined || policy.mode !== 'bypassPermissions'))
+    return ask('It would run outside of the sandbox');
+  for (const { doubt, host } of web) if (doubt !== undefined) return ask(`${doubt} (${host})`);
+  if (line !== undefined) {
+    const found = guardLine(line);
+    if (found === undefined || policy.mode === 'plan') return undefined;
+    return { ...ask(found.reason), ...(found.path !== undefined && { blockedPath: found.path }) };
+  }
+  if (policy.mode === 'plan') return undefined;
+  const written = accessesOf(call, policy).filter(({ access }) => access === 'write');
+  const path = written
+    .flatMap(({ path: real, given }) => [real, given ?? real])
+    .find((each) => isGuarded(each, policy));
+  if (path === undefined) return undefined;
+  return { ...ask(`${path} decides what may run, so changing it needs approval`), blockedPath: path };
 }
 
-/** Not what an MCP server says of itself, nor a shell line whose paths we were not given. */
-function isReadOnlyCall(call: PermissionCall): boolean {
-  if (!call.readOnly || isMcp(call) || OUTREACH.has(call.tool) || call.accesses.some(isWrite)) return false;
-  if (call.command === undefined) return call.tool !== 'Bash';
-  return isPlainlyReadOnly(call.command) && call.accesses.length >= readTargets(call.command).length;
+function delegate({ call, policy }: Case): Decision | undefined {
+  if (policy.mode !== 'delegate' || call.tool === 'EnterPlanMode') return undefined;
+  const reason = `Cannot use ${call.tool} while in delegate mode: only planning, asking and agents are open.`;
+  return { verdict: 'deny', reason, reasonType: 'mode' };
 }
 
-function judgeRead(call: PermissionCall, policy: PermissionPolicy, allowing: readonly Rule[]): Decision {
-  const own = policy.ownFolder === undefined ? [] : [policy.ownFolder];
-  const roots = [...policy.roots, ...own, ...allowing.flatMap(readableFolder)];
-  const outside = outsideOf(call, roots);
-  const { pattern } = call.input;
-  const isClimbing = call.tool === 'Glob' && typeof pattern === 'string' && climbsOut(pattern, roots);
-  if (outside === undefined && !isClimbing) return allow('It only reads, inside the working directories', 'workingDir');
-  return {
-    verdict: 'ask',
-    reason: 'Path is outside allowed working directories',
-    reasonType: 'workingDir',
-    ...(call.command !== undefined && outside !== undefined && { blockedPath: outside }),
-    ...withSuggestions(
-      call.command !== undefined ? suggestForCommand(call.command) : suggestForRead(call.tool, outside),
-    ),
-  };
-}
-
-/** The folder of a rule `Read(//folder/**)`, the one form with a path that is understood: we suggest it. */
-function readableFolder({ tool, specifier }: Rule): string[] {
-  const folder = /^\/(\/[^*?[\]{}!\\]+)\/\*\*$/.exec(specifier ?? '')?.[1];
-  return tool === 'Read' && folder !== undefined && !folder.split('/').includes('..') ? [folder] : [];
-}
-
-const outsideOf = (call: PermissionCall, roots: readonly string[]): string | undefined =>
-  call.accesses.find(({ path }) => !isWithinRoots(path, roots))?.path;
-
-function protectedWrite(call: PermissionCall): string | undefined {
-  const written = call.accesses.filter(isWrite).map(({ path }) => path);
-  const redirected =
-    call.command === undefined
-      ? []
-      : parseCommand(call.command).redirections.flatMap(({ writes, target }) => (writes && target ? target.value : []));
-  return [...written, ...redirected].find(isProtected);
-}
-
-/** An edit whose every place is known. Protected places were asked about before. */
-function isPlainEdit(call: PermissionCall): boolean {
-  const writes = call.accesses.filter(isWrite);
-  if (call.command === undefined) return call.edits && writes.length > 0;
-  const changed = plainFileChange(call.command);
-  return changed !== undefined && writes.length >= changed.length;
-}
-
-function askInPlanMode(call: PermissionCall, policy: PermissionPolicy): Decision {
-  const path = call.accesses.find(isWrite)?.path;
+/** Reading goes on; the rest is put to a person, who may approve one call. */
+function plan(subject: Case): Decision {
+  const { call, policy, line } = subject;
+  const read = judgeRead(subject);
+  if (read !== undefined) return read;
+  const path = accessesOf(call, policy).find(({ access }) => access === 'write')?.path;
   const what =
-    call.command !== undefined
+    line !== undefined
       ? 'run this command'
       : call.edits && path !== undefined
         ? `write to ${path}`
         : `use ${call.tool}`;
-  return { ...askToChange(call, policy), reason: `Cannot ${what} while in plan mode.`, reasonType: 'mode' };
+  return { ...askToChange(subject), reason: `Cannot ${what} while in plan mode.`, reasonType: 'mode' };
 }
 
-function askToChange(call: PermissionCall, { mode, roots }: PermissionPolicy): Decision {
-  const path = call.accesses.find(isWrite)?.path;
-  const outside = outsideOf(call, roots);
-  if (isPlainEdit(call) && path !== undefined) {
-    const place = outside ?? path;
-    const isCommand = call.command !== undefined;
+/** What a rule allows. */
+function grant(subject: Case): Decision | undefined {
+  const { call, policy, line, web } = subject;
+  const { allow: rules } = policy.book;
+  if (call.changed === true) return undefined;
+  const allowedBy = (rule: CompiledRule): Decision => ({
+    verdict: 'allow',
+    reason: `Allowed by ${rule.text}`,
+    ...by(rule),
+    ...exclusions(subject),
+  });
+  if (line !== undefined) {
+    const outcome = line.outcome();
+    if (outcome.refusal === undefined && outcome.rule !== undefined) return allowedBy(outcome.rule);
+    if (policy.sandboxed?.autoAllow === true && (line.reading.doubts.length === 0 || !isWatched(policy))) {
+      return allow('It runs in the sandbox', 'other');
+    }
+    return undefined;
+  }
+  const named = namedRule(rules, call);
+  if (named !== undefined) return allowedBy(named);
+  if (call.tool === 'WebFetch') return grantFetch(web, rules, allowedBy);
+  const places = accessesOf(call, policy);
+  const whole = rules.tool(call.tool);
+  if (whole !== undefined && call.tool !== 'Bash' && !places.some(({ path }) => isKernelPath(path)))
+    return allowedBy(whole);
+  const isFileTool = READ_TOOLS.has(call.tool) || EDIT_TOOLS.has(call.tool) || call.edits;
+  const placed = isFileTool && places.length > 0 && !climbs(subject) ? findPathGrant(call, policy) : undefined;
+  return placed === undefined ? undefined : allowedBy(placed);
+}
+
+const isWatched = ({ book: { deny, ask: asking } }: PermissionPolicy): boolean =>
+  [deny, asking].some((rules) => rules.judgesCommands || rules.judgesPaths);
+
+/** Every host on the way must be allowed; a number is no host that a rule for all of them means. */
+function grantFetch(
+  web: readonly WebTarget[],
+  rules: RuleIndex,
+  allowedBy: (rule: CompiledRule) => Decision,
+): Decision | undefined {
+  const whole = rules.tool('WebFetch');
+  let decided: CompiledRule | undefined;
+  for (const { host, isAddress } of web) {
+    const rule = rules.host(host) ?? (isAddress ? undefined : whole);
+    if (rule === undefined) return undefined;
+    decided ??= rule;
+  }
+  return decided === undefined ? undefined : allowedBy(decided);
+}
+
+function webOf({ tool, input }: PermissionCall, { privateHosts }: PermissionPolicy): WebTarget[] {
+  if (tool !== 'WebFetch') return [];
+  const hops = Array.isArray(input.redirects) ? input.redirects : [];
+  return [input.url, ...hops].map((url) => readWebTarget(String(url), privateHosts));
+}
+
+const isMcp = (call: PermissionCall): boolean => call.mcp === true || call.tool.startsWith('mcp__');
+
+/** Not what an MCP server says of itself. */
+function isReadOnlyCall({ call, policy, line }: Case): boolean {
+  if (isMcp(call) || OUTREACH.has(call.tool)) return false;
+  if (line === undefined)
+    return call.readOnly && call.tool !== 'Bash' && !accessesOf(call, policy).some(({ access }) => access === 'write');
+  const outcome = line.harmless();
+  return outcome.refusal === undefined && outcome.isReadOnly;
+}
+
+const climbs = ({ call, policy }: Case): boolean => {
+  const { pattern } = call.input;
+  return call.tool === 'Glob' && typeof pattern === 'string' && climbsOut(pattern, policy.roots);
+};
+
+/** Reading inside of the working directories runs unasked; outside it is asked about. Undefined for what is no reading. */
+function judgeRead(subject: Case): Decision | undefined {
+  const { call, policy, line } = subject;
+  if (line !== undefined) {
+    const { refusal, open } = policy.mode === 'plan' ? line.harmless() : line.outcome();
+    if (refusal === undefined)
+      return isReadOnlyCall(subject) ? allow('It only reads, inside the working directories', 'workingDir') : undefined;
+    if (refusal.isOutside !== true || !refusal.reason.startsWith('Path is')) return undefined;
     return {
       verdict: 'ask',
-      reason: outside === undefined ? `Writing to ${place} needs approval` : OUTSIDE_WRITE,
-      reasonType: outside === undefined ? 'other' : 'workingDir',
-      ...((isCommand || outside !== undefined) && { blockedPath: place }),
-      ...withSuggestions(suggestForEdit({ mode, path: place, addsDirectory: isCommand || outside !== undefined })),
+      reason: refusal.reason,
+      reasonType: 'workingDir',
+      ...(refusal.path !== undefined && { blockedPath: refusal.path }),
+      ...withSuggestions(suggestForCommand(line.reading, open)),
     };
   }
-  if (call.command !== undefined) {
-    return { ...ask(reasonForCommand(call.command)), ...withSuggestions(suggestForCommand(call.command)) };
+  if (!isReadOnlyCall(subject)) return undefined;
+  const outside = outsideOf(
+    call,
+    policy,
+    policy.ownFolder === undefined ? policy.roots : [...policy.roots, policy.ownFolder],
+  );
+  const share = accessesOf(call, policy).find(
+    ({ path, given }) => isShare(given ?? path) && policy.platform === 'win32',
+  );
+  if (outside === undefined && share === undefined && !climbs(subject)) {
+    return { ...allow('It only reads, inside the working directories', 'workingDir'), ...exclusions(subject) };
   }
-  return { ...ask(`${call.tool} requires approval`), ...withSuggestions(suggestForTool(call.tool)) };
+  // A rule may open places outside, for some modes that do not look at rules otherwise.
+  const granted = policy.mode === 'plan' && !climbs(subject) ? findPathGrant(call, policy) : undefined;
+  if (granted !== undefined)
+    return { verdict: 'allow', reason: `Allowed by ${granted.text}`, ...by(granted), ...exclusions(subject) };
+  return {
+    verdict: 'ask',
+    reason: 'Path is outside allowed working directories',
+    reasonType: 'workingDir',
+    ...withSuggestions(suggestForRead(call.tool, outside)),
+  };
 }
 
-const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
-
-function reasonForCommand(command: string): string {
-  const { opaque, reason, syntax } = parseCommand(command);
-  if (opaque) return `This command can't be checked before it runs: ${reason ?? 'it could not be read'}`;
-  const hasVariable = syntax.has('SimpleExpansion') || syntax.has('ParameterExpansion');
-  return hasVariable ? "A variable in this command can't be checked before it runs" : 'This command requires approval';
+/** What a search must not look into. */
+function exclusions({ call, policy }: Case): { exclusions?: readonly string[] } {
+  if (!SEARCHERS.has(call.tool)) return {};
+  const found = exclusionsOf(call, policy);
+  return found.length === 0 ? {} : { exclusions: found };
 }
 
-const withSuggestions = (suggestions: PermissionUpdate[]): { suggestions?: PermissionUpdate[] } =>
-  suggestions.length === 0 ? {} : { suggestions };
+/** Edits whose every place is known and inside. Protected places were asked about before. */
+function acceptEdit(subject: Case): Decision | undefined {
+  const { call, policy, line } = subject;
+  if (policy.mode !== 'acceptEdits') return undefined;
+  const isAccepted =
+    line === undefined
+      ? isPlainEdit(subject) && outsideOf(call, policy, policy.roots) === undefined
+      : line.outcome().refusal === undefined;
+  return isAccepted ? allow('Edits in the working directories are accepted in this mode', 'mode') : undefined;
+}

@@ -1,4 +1,11 @@
-import type { PermissionMode, PermissionResult, ToolAccess, ToolUseBlock, WholeTool } from '../../protocol/index.js';
+import type {
+  FileStat,
+  PermissionMode,
+  PermissionResult,
+  ToolAccess,
+  ToolUseBlock,
+  WholeTool,
+} from '../../protocol/index.js';
 import { applyPermissions } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
@@ -7,7 +14,8 @@ import type { Decision } from './decide.js';
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
   /** `judgedOn`: what the decision rests on; when that has changed until the call runs, it must be judged again. */
-  | { kind: 'allow'; input: Record<string, unknown>; judgedOn: Grounds }
+  /** `exclusions`: what a search must leave out. */
+  | { kind: 'allow'; input: Record<string, unknown>; judgedOn: Grounds; exclusions?: readonly string[] }
   | { kind: 'deny'; message: string; interrupt: boolean };
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
@@ -26,6 +34,11 @@ export interface JudgedCall {
   hook?: { verdict: 'allow' | 'ask' | 'deny'; reason: string };
 }
 
+/** A call that someone is asked about, and what the question rests on. */
+interface AskedCall extends JudgedCall {
+  judgedOn: Grounds;
+}
+
 /** Decides about a call and, where the decision is to ask, asks. The only place that does. Never throws. */
 export async function resolvePermission(
   scope: SessionScope,
@@ -42,13 +55,18 @@ export async function resolvePermission(
   }
   const { judgedOn } = judgement;
   const decision = withHook(judgement.decision, judged, scope.state.mode);
-  if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn };
+  if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn, ...exclusionsOf(decision) };
   if (decision.verdict === 'deny') return denyAloud(scope, judged, decision);
-  const settled = await askHooks(scope, judged, decision, signal);
+  const asked = { ...judged, judgedOn };
+  const settled = await askHooks(scope, asked, decision, signal);
   if (settled) return settled;
   if (!scope.questions.canAsk) return denyAloud(scope, judged, decision);
-  return ask(scope, judged, decision, signal);
+  return ask(scope, asked, decision, signal);
 }
+
+/** A person who approves a search approves what may be shown of it. */
+const exclusionsOf = ({ exclusions }: Decision): { exclusions?: readonly string[] } =>
+  exclusions ? { exclusions } : {};
 
 /** A hook may forbid and may ask whatever the mode; what it allows no rule may deny or ask about. */
 function withHook(decision: Decision, { hook, tool }: JudgedCall, mode: PermissionMode): Decision {
@@ -61,13 +79,13 @@ function withHook(decision: Decision, { hook, tool }: JudgedCall, mode: Permissi
     return { verdict: 'deny', reason: `${why} (${reason}).`, reasonType: 'hook' };
   }
   const isRuled = decision.verdict === 'ask' && decision.reasonType === 'rule';
-  return isRuled ? decision : { verdict: 'allow', reason, reasonType: 'hook' };
+  return isRuled ? decision : { ...decision, verdict: 'allow', reason, reasonType: 'hook' };
 }
 
 /** PermissionRequest hooks may answer in the place of a person. */
 async function askHooks(
   scope: SessionScope,
-  judged: JudgedCall,
+  judged: AskedCall,
   decision: Decision,
   signal: AbortSignal,
 ): Promise<Permission | undefined> {
@@ -99,10 +117,10 @@ async function askHooks(
 export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<Grounds> =>
   toGrounds(scope, await placesOf(scope, judged));
 
-type Place = ToolAccess & { real: string };
+type Place = ToolAccess & { real: string; kind?: FileStat['kind'] };
 
 const toGrounds = ({ state }: SessionScope, places: readonly Place[]): Grounds => ({
-  key: JSON.stringify([state.cwd, places]),
+  key: JSON.stringify([state.cwd, places.map(({ path, real, access }) => [path, real, access])]),
   places: new Map(places.map(({ path, real }) => [path, real])),
 });
 
@@ -111,10 +129,11 @@ const placesOf = (
   { tool, input }: Pick<JudgedCall, 'tool' | 'input'>,
 ): Promise<Place[]> =>
   Promise.all(
-    (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => ({
-      ...access,
-      real: await workspace.realPath(access.path),
-    })),
+    (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => {
+      const real = await workspace.realPath(access.path);
+      const kind = (await workspace.stat(real).catch(() => undefined))?.kind;
+      return { ...access, real, ...(kind && { kind }) };
+    }),
   );
 
 interface Judgement {
@@ -123,7 +142,7 @@ interface Judgement {
 }
 
 async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<Judgement> {
-  const { state, config } = scope;
+  const { state, guard, config } = scope;
   const places = await placesOf(scope, { tool, input });
   // Loaded with the first call that is judged: the parser of shell lines is large.
   const { decidePermission } = await import('./decide.js');
@@ -133,24 +152,62 @@ async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<
       input,
       readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
       edits: tool.edits ?? false,
-      accesses: places.map(({ real, access }) => ({ path: real, access })),
+      accesses: places.map(({ path, real, access, kind }) => ({
+        path: real,
+        given: path,
+        access,
+        ...(kind && { kind }),
+      })),
       ...(typeof input.command === 'string' && { command: input.command }),
     },
     {
       mode: state.mode,
-      allowedTools: [...(config.allowedTools ?? []), ...state.allowed],
-      disallowedTools: [...(config.disallowedTools ?? []), ...state.denied],
-      askedTools: state.asked,
+      book: await guard.rules(),
       roots: state.roots,
+      home: guard.home,
+      cwd: state.cwd,
+      trusted: guard.trusted,
+      privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
       ...(scope.kept.folder !== undefined && { ownFolder: scope.kept.folder }),
     },
   );
   return { decision, judgedOn: toGrounds(scope, places) };
 }
 
+/** Whether a rule is about a call, for hooks that name one. Throws when the rule cannot be used. */
+export async function matchesRule(
+  scope: SessionScope,
+  rule: string,
+  { toolName, input }: { toolName: string; input: unknown },
+): Promise<boolean> {
+  const { guard, state } = scope;
+  const tool = state.tools.get(toolName);
+  const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+  const { compileRules } = await import('./rules/book.js');
+  const base = guard.settings.files.projectRoot;
+  const book = compileRules([{ name: 'session', base, deny: [rule] }], { home: guard.home });
+  const [problem] = book.problems;
+  if (problem !== undefined) throw new Error(problem.problem);
+  const places = tool === undefined ? [] : await placesOf(scope, { tool, input: given });
+  const { decidePermission } = await import('./decide.js');
+  const decision = decidePermission(
+    {
+      tool: toolName,
+      input: given,
+      readOnly: false,
+      edits: tool?.edits ?? false,
+      accesses: places.map(({ path, real, access }) => ({ path: real, given: path, access })),
+      ...(typeof given.command === 'string' && { command: given.command }),
+    },
+    { mode: 'default', book, roots: state.roots, home: guard.home, cwd: state.cwd, trusted: guard.trusted },
+  );
+  // What may be meant counts as meant: a hook that should have run is worse than one that need not have.
+  return decision.rule !== undefined;
+}
+
 async function ask(
   scope: SessionScope,
-  judged: JudgedCall,
+  judged: AskedCall,
   decision: Decision,
   signal: AbortSignal,
 ): Promise<Permission> {
@@ -160,7 +217,10 @@ async function ask(
     { message: `Heddle needs your permission to use ${judged.tool.name}`, notification_type: 'permission_prompt' },
     { signal },
   );
-  const reply = await scope.questions.ask(toQuestion(scope, judged, decision), { recorder: scope.recorder, signal });
+  const reply = await scope.questions.ask(await toQuestion(scope, judged, decision), {
+    recorder: scope.recorder,
+    signal,
+  });
   if (signal.aborted) return deny('The request was interrupted.', true);
   if (reply.kind === 'nobody') return denyAloud(scope, judged, decision);
   if (reply.kind === 'failed')
@@ -184,14 +244,16 @@ function sayAloud(scope: SessionScope, content: string): void {
 }
 
 /** Takes the answer of a host. What it allows is judged again: a denial holds for a changed input, and one that came meanwhile. */
-async function accept(scope: SessionScope, judged: JudgedCall, result: PermissionResult): Promise<Permission> {
+async function accept(scope: SessionScope, judged: AskedCall, result: PermissionResult): Promise<Permission> {
   const { block } = judged.call;
   if (result.behavior === 'deny') return answered(scope, block, deny(result.message, result.interrupt));
   const input = result.updatedInput === undefined ? judged.input : await judged.tool.parse(result.updatedInput);
-  const { decision, judgedOn } = await judge(scope, { ...judged, input });
+  const { decision, judgedOn: now } = await judge(scope, { ...judged, input });
   if (decision.verdict === 'deny') return answered(scope, block, deny(decision.reason));
+  // What was approved is what was shown: when a link has moved since, the pipeline finds that the grounds differ.
+  const judgedOn = result.updatedInput === undefined ? judged.judgedOn : now;
   await applyPermissions(scope, result.updatedPermissions ?? []);
-  return answered(scope, block, { kind: 'allow', input, judgedOn });
+  return answered(scope, block, { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) });
 }
 
 /** An answer is on the disk before it has effects. */
@@ -211,7 +273,10 @@ async function fromLog(
 ): Promise<Permission> {
   if (answer.behavior === 'deny') return deny(answer.message ?? 'The call was denied.');
   const input = answer.updatedInput ?? judged.input;
-  return { kind: 'allow', input, judgedOn: await groundsOf(scope, { ...judged, input }) };
+  // What was approved then may have been denied since.
+  const { decision, judgedOn } = await judge(scope, { ...judged, input });
+  if (decision.verdict === 'deny') return deny(decision.reason);
+  return { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) };
 }
 
 /** A denial that nobody was asked about is shown, so that it is not known to the model alone. */
@@ -239,7 +304,8 @@ function denyAloud(scope: SessionScope, { call, tool }: JudgedCall, decision: De
   return deny(message);
 }
 
-function toQuestion(scope: SessionScope, { call, tool, input }: JudgedCall, decision: Decision) {
+async function toQuestion(scope: SessionScope, { call, tool, input }: JudgedCall, decision: Decision) {
+  const { explainDecision } = await import('./explain.js');
   const description = typeof input.description === 'string' ? input.description : undefined;
   return {
     id: scope.clock.uuid(),
@@ -252,6 +318,9 @@ function toQuestion(scope: SessionScope, { call, tool, input }: JudgedCall, deci
     ...(decision.blockedPath !== undefined && { blocked_path: decision.blockedPath }),
     decision_reason: decision.reason,
     decision_reason_type: decision.reasonType,
+    ...(decision.layer !== undefined && { decision_reason_rule_source: decision.layer }),
+    explanation: explainDecision(decision),
+    cwd: scope.state.cwd,
   };
 }
 

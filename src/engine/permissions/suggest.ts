@@ -1,22 +1,28 @@
 import { dirname } from 'node:path';
 import type { PermissionMode, PermissionUpdate } from '../../protocol/index.js';
-import { parseCommand } from './command.js';
 import { isProtected } from './path.js';
+import { splitWords } from './rules/command-pattern.js';
+import type { CommandReading, Segment } from './shell/reading.js';
+import { isLiteralWord } from './shell/word.js';
 
 /** What an approval may add so that the like is not asked again. Always the narrowest thing that helps. */
 
-const allowRule = (
-  rule: { toolName: string; ruleContent?: string },
-  destination: 'session' | 'localSettings',
-): PermissionUpdate => ({ type: 'addRules', rules: [rule], behavior: 'allow', destination });
+type RuleValue = { toolName: string; ruleContent?: string };
+
+const allowRules = (rules: RuleValue[], destination: 'session' | 'localSettings'): PermissionUpdate => ({
+  type: 'addRules',
+  rules,
+  behavior: 'allow',
+  destination,
+});
 
 /** Reading the folder of the path, for this session. */
 export function suggestForRead(tool: string, path: string | undefined): PermissionUpdate[] {
   if (path === undefined) return [];
   // Read names a file; the others name the folder they look into.
   const folder = tool === 'Read' ? dirname(path) : path;
-  const isExpressible = folder.startsWith('/') && folder !== '/' && !/[*?[\]{}!\\()]/.test(folder);
-  return isExpressible ? [allowRule({ toolName: 'Read', ruleContent: `/${folder}/**` }, 'session')] : [];
+  const canBeSaid = folder.startsWith('/') && folder !== '/' && !/[*?[\]{}!\\()]/.test(folder);
+  return canBeSaid ? [allowRules([{ toolName: 'Read', ruleContent: `/${folder}/**` }], 'session')] : [];
 }
 
 export interface EditPlace {
@@ -40,14 +46,66 @@ export function suggestForEdit({ mode, path, addsDirectory }: EditPlace): Permis
   ];
 }
 
-/** The exact command. None where its text says less than what it runs, or would be read as a pattern. */
-export function suggestForCommand(command: string): PermissionUpdate[] {
-  const { opaque, dynamic } = parseCommand(command);
-  if (opaque || dynamic || /[*\n]/.test(command) || command.trim() !== command) return [];
-  return [allowRule({ toolName: 'Bash', ruleContent: command }, 'localSettings')];
+/** Commands whose arguments are others each time, and that do no more harm with one than with another. */
+const VARYING = new Set(
+  (
+    'git add|git commit|git checkout|git switch|git stash|git fetch|git pull|git merge|npm test|npm ci|pnpm test|' +
+    'yarn test|bun test|cargo build|cargo test|cargo check|cargo clippy|cargo fmt|go test|go build|go vet|dotnet test|dotnet build|' +
+    'gh pr|gh issue|gh run|docker compose|uv sync'
+  ).split('|'),
+);
+const RUNNERS = /^(?:npm|pnpm|yarn|bun) run$/;
+const MAX_RULES = 5;
+
+/**
+ * The commands of a line that nothing covers yet, each as a rule of its own. None where a rule's text would say less than
+ * what runs, or more than was asked.
+ */
+export function suggestForCommand({ line, doubts }: CommandReading, open?: readonly Segment[]): PermissionUpdate[] {
+  if (doubts.length > 0 || open === undefined || /\n/.test(line.trim()) || line.trim() !== line) return [];
+  if (!open.every(isExpressible)) return [];
+  const [only] = open;
+  const isWrapped = open.some(({ outer }) => outer !== undefined);
+  if (isWrapped && only !== undefined) return isText(line) ? [exactly([line])] : [];
+  const texts = [...new Set(open.map(toRule))];
+  return texts.length > 0 && texts.length <= MAX_RULES ? [exactly(texts)] : [];
+}
+
+const exactly = (texts: readonly string[]): PermissionUpdate =>
+  allowRules(
+    texts.map((ruleContent) => ({ toolName: 'Bash', ruleContent })),
+    'localSettings',
+  );
+
+/** A star in it would be read as a pattern. */
+const isText = (line: string): boolean => !line.includes('*');
+
+function isExpressible({ words, assignments }: Segment): boolean {
+  return assignments.length === 0 && words.every((word) => isLiteralWord(word) && !/[\n*\\]/.test(word.value));
+}
+
+function toRule({ words }: Segment): string {
+  const values = words.map(({ value }) => value);
+  const two = values.slice(0, 2).join(' ');
+  if (VARYING.has(two)) return `${two}:*`;
+  if (RUNNERS.test(two) && values[2] !== undefined && !values[2].startsWith('-')) return `${two} ${values[2]}:*`;
+  return values.map(quote).join(' ');
+}
+
+/** As it is where that is read back as the same word. */
+function quote(value: string): string {
+  const isPlain = value !== '' && !/[;|&<>()$`"'#~\s]/.test(value) && splitWords(value)[0] === value;
+  return isPlain ? value : `'${value.replaceAll("'", `'"'"'`)}'`;
 }
 
 /** The tool of a server as a whole. For a built-in tool that would be far more than what was asked. */
 export function suggestForTool(tool: string): PermissionUpdate[] {
-  return tool.startsWith('mcp__') ? [allowRule({ toolName: tool }, 'localSettings')] : [];
+  return /^mcp__[^?]/.test(tool) ? [allowRules([{ toolName: tool }], 'localSettings')] : [];
+}
+
+/** The host alone. */
+export function suggestForWeb(host: string): PermissionUpdate[] {
+  return /^[a-z0-9.-]+$/.test(host)
+    ? [allowRules([{ toolName: 'WebFetch', ruleContent: `domain:${host}` }], 'localSettings')]
+    : [];
 }

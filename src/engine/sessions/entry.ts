@@ -93,7 +93,7 @@ export interface AbortedEntry extends LifeFields {
 
 /** The life of a tool call between its block and its result. */
 export type CallEntry = LifeFields & { kind: 'call'; toolUseId: string } & (
-    | { state: 'requested'; questionId: string }
+    | { state: 'requested'; questionId: string; explanation?: string }
     | { state: 'answered'; behavior: 'allow' | 'deny'; updatedInput?: Record<string, unknown>; message?: string }
     | { state: 'started' }
   );

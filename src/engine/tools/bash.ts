@@ -13,7 +13,7 @@ const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 const MAX_DESCRIPTION = 80;
 const MAX_TASKS = 32;
 
-type BashParts = Pick<ToolParts, 'tasks' | 'openOutput'>;
+type BashParts = Pick<ToolParts, 'tasks' | 'openOutput' | 'env'>;
 
 type CommandReader = Pick<typeof import('../permissions/command.js'), 'commandAccesses' | 'isPlainlyReadOnly'>;
 
@@ -37,7 +37,7 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       return parseToolInput('Bash', input);
     },
     isReadOnly: (input) => read().isPlainlyReadOnly(input.command),
-    accesses: (input, { cwd }) => read().commandAccesses(input.command, cwd),
+    accesses: (input, { cwd }) => read().commandAccesses(input.command, cwd, parts.env.HOME),
     enforce: (input) => Promise.resolve(refuse(input, parts)),
     async run(input, context) {
       const cwd = await findCwd(context);

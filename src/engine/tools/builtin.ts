@@ -1,6 +1,7 @@
 import type { Tool } from '../../protocol/index.js';
 import { askUserQuestionTool } from './ask-user-question.js';
 import { createBashTool } from './bash.js';
+import { createConfigTool } from './config.js';
 import { editTool } from './edit.js';
 import { globTool } from './glob.js';
 import { grepTool } from './grep.js';
@@ -33,5 +34,6 @@ export function createBuiltinTools(parts: ToolParts): Tool[] {
     ...(webSearch ? [webSearch] : []),
     writeTool,
     ...createTaskListTools(parts),
+    createConfigTool({ userFile: parts.settings().files.user, current: parts.settings }),
   ] as Tool[];
 }

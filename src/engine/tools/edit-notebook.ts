@@ -49,8 +49,9 @@ function planInsert(
 ): CellPlan | string {
   const { cell_id: after, cell_type: type, new_source: source } = input;
   if (type === undefined) return 'edit_mode insert needs cell_type: code or markdown.';
-  const index = after === undefined ? 0 : findCell(notebook, after) + 1;
-  if (after !== undefined && index === 0) return explainUnknownCell(notebook, after);
+  const found = after === undefined ? -1 : findCell(notebook, after);
+  if (typeof found === 'string') return found;
+  const index = found + 1;
   // The end of an id, for it differs even where ids are counted up.
   const id = context.clock.uuid().replaceAll('-', '').slice(-8);
   const change: CellChange = { mode: 'insert', index, source, type, id };
@@ -61,6 +62,7 @@ function planChange(notebook: Notebook, input: NotebookEditInput): CellPlan | st
   const mode = input.edit_mode === 'delete' ? 'delete' : 'replace';
   if (input.cell_id === undefined) return `edit_mode ${mode} needs cell_id. ${nameCells(notebook)}`;
   const index = findCell(notebook, input.cell_id);
+  if (typeof index === 'string') return index;
   const before = notebook.cells[index];
   if (before === undefined) return explainUnknownCell(notebook, input.cell_id);
   if (mode === 'delete') return { change: { mode, index }, before, cellId: before.id, cellType: before.type };
@@ -73,12 +75,22 @@ function planChange(notebook: Notebook, input: NotebookEditInput): CellPlan | st
   };
 }
 
-/** By id, else by `cell-<index>`; -1 when there is none. */
-function findCell({ cells }: Notebook, id: string): number {
-  const index = cells.findIndex((cell) => cell.id === id);
-  if (index !== -1) return index;
+/** The index of a cell by id, else by `cell-<index>`. A text refuses. */
+function findCell(notebook: Notebook, id: string): number | string {
+  const { cells } = notebook;
   const [, counted] = /^cell-(\d{1,9})$/.exec(id) ?? [];
-  return counted !== undefined && Number(counted) < cells.length ? Number(counted) : -1;
+  const place = counted === undefined ? -1 : Number(counted);
+  const named = [...cells.keys()].filter((index) => cells[index]?.id === id);
+  const [first, ...others] = named;
+  if (first === undefined) return place >= 0 && place < cells.length ? place : explainUnknownCell(notebook, id);
+  if (others.length === 0) return first;
+  // A cell without an id is called by its place, and another may have that name for an id.
+  return named.includes(place) ? place : explainSharedId(id, named);
+}
+
+function explainSharedId(id: string, named: readonly number[]): string {
+  const places = named.slice(0, MAX_NAMED_CELLS).map((index) => `cell-${index}`);
+  return `${named.length} cells have the id "${id}". Name the one you mean by its place: ${places.join(', ')}.`;
 }
 
 const explainUnknownCell = (notebook: Notebook, id: string): string =>

@@ -23,3 +23,6 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
   if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
   return start.startsWith('RIFF') && start.slice(8) === 'WEBP' ? 'image/webp' : undefined;
 }
+
+/** Read tells what the file is, and cannot show it. Whoever knows that may replace it, so it counts as read. */
+export class UnshowableFile extends Error {}

@@ -2,6 +2,7 @@
  * Name patterns: `*`, `?`, `[a-z]`, `{a,b}`, `**` for any number of folders, `\` before a plain character. Matched by
  * hand in bounded time; ripgrep's own filter would bring back files that .gitignore leaves out.
  */
+import { PROBLEM_TEXTS } from '../../protocol/plain.js';
 
 type Token = { kind: 'char'; char: string } | { kind: 'any' } | { kind: 'star' } | { kind: 'class'; test: ClassTest };
 type ClassTest = (char: string) => boolean;
@@ -9,6 +10,8 @@ type NameTest = (name: string) => boolean;
 type Segment = NameTest | '**';
 
 const MAX_ALTERNATIVES = 256;
+/** As long as the longest path that a system takes. */
+const MAX_PATTERN = 4_096;
 const MAGIC = /[*?[\]{}\\]/;
 
 export interface SplitPattern {
@@ -18,6 +21,14 @@ export interface SplitPattern {
   rest: string;
 }
 
+/** Why these patterns or paths cannot be used, in words for the model. */
+export const findTooLong = (fields: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.entries(fields).flatMap(([field, text = '']) =>
+    text.length <= MAX_PATTERN
+      ? []
+      : [PROBLEM_TEXTS.input.notValid([field], `it has ${text.length} characters; ${MAX_PATTERN} are the most`)],
+  );
+
 /** Takes the plain folders off the front, so that only those are searched. */
 export function splitPattern(pattern: string): SplitPattern {
   const parts = pattern.replace(/^(\.\/)+/, '').split('/');
@@ -26,6 +37,23 @@ export function splitPattern(pattern: string): SplitPattern {
   if (plain === 0) return { folder: '', rest: parts.join('/') };
   const folder = parts.slice(0, plain).join('/');
   return { folder: folder === '' ? '/' : folder, rest: `/${parts.slice(plain).join('/')}` };
+}
+
+/** Patterns may be listed with commas, outside of braces and brackets. */
+export function splitList(list: string): string[] {
+  const patterns = [''];
+  let depth = 0;
+  for (const [piece] of list.matchAll(/\\[^]|\[[!^]?[^][^\]]*\]|[^]/g)) {
+    if (piece === ',' && depth === 0) {
+      patterns.push('');
+      continue;
+    }
+    if (piece === '{') depth += 1;
+    else if (piece === '}') depth = Math.max(0, depth - 1);
+    patterns[patterns.length - 1] += piece;
+  }
+  if (patterns.length === 1) return patterns;
+  return patterns.map((pattern) => pattern.trim()).filter((pattern) => pattern !== '');
 }
 
 /** Tests paths relative to the searched folder. A pattern without a slash matches at any depth. */

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
-import type { GlobInput, WholeTool } from '../../protocol/index.js';
-import { compilePattern, splitPattern, toTypeFilter } from './glob-pattern.js';
+import type { GlobInput, ToolContext, WholeTool } from '../../protocol/index.js';
+import { inputError } from '../../protocol/plain.js';
+import { compilePattern, findTooLong, splitPattern, toTypeFilter } from './glob-pattern.js';
+import { createNewest } from './newest.js';
 import { noteCwd, resolvePath, shortenPath } from './paths.js';
-import { runSearch, sortByAge } from './search.js';
+import { runSearch } from './search.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 const MAX_FILES = 100;
-/** The search ends at so many: who gets more must narrow the pattern, and looking at their age takes longer than finding them. */
-const MAX_MATCHES = 5_000;
+/** The search ends at so many: to look at the age of a file takes five times as long as to find it. */
+const MAX_MATCHES = 20_000;
 
 /** The folder to walk and the pattern for what is in it. A folder means all that is in it. */
 function locate(input: GlobInput, cwd: string): { folder: string; rest: string } {
@@ -21,7 +23,12 @@ export const globTool: WholeTool<GlobInput> = {
     'Finds files by name, newest first, 100 at most. Knows * ? [a-z] {a,b} and ** for folders; a pattern without a ' +
     'slash matches at any depth. What .gitignore names is left out.',
   inputSchema: inputSchemaOf('Glob'),
-  parse: (input) => parseToolInput('Glob', input),
+  async parse(input) {
+    const parsed = await parseToolInput('Glob', input);
+    const problems = findTooLong({ pattern: parsed.pattern, path: parsed.path });
+    if (problems.length > 0) throw inputError('Glob', problems);
+    return parsed;
+  },
   isReadOnly: () => true,
   accesses: (input, { cwd }) => [{ path: locate(input, cwd).folder, access: 'read' }],
   async run(input, context) {
@@ -32,45 +39,64 @@ export const globTool: WholeTool<GlobInput> = {
     }
     const { folder, rest } = locate(input, cwd);
     const real = context.judgedPath(folder);
-    const matches = compilePattern(rest);
-    const found: string[] = [];
-    let complete = true;
-    if ((await workspace.stat(real))?.kind === 'directory') {
-      const end = await runSearch(context, {
-        folder: real,
-        args: ['--files', ...toTypeFilter(rest), '--null', '--', './'],
-        separator: '\0',
-        judged: real,
-        onRecord(record) {
-          const name = record.slice(2);
-          if (matches(name)) found.push(name);
-          return found.length < MAX_MATCHES;
-        },
-      });
-      complete = end.complete;
-    }
-    const sorted = await sortByAge(context, real, found);
-    const filenames = sorted.slice(0, MAX_FILES).map((name) => shortenPath(cwd, join(folder, name)));
-    const truncated = !complete || sorted.length > filenames.length;
+    const exists = (await workspace.stat(real))?.kind === 'directory';
+    const found = exists ? await findNewest(context, real, rest) : NOTHING;
+    const { total, complete } = found;
+    const filenames = found.names.map((name) => shortenPath(cwd, join(folder, name)));
+    const truncated = !complete || total > filenames.length;
     return {
-      content: describe({ filenames, total: sorted.length, complete }),
+      content: describe(filenames, found),
       structured: {
         filenames,
         durationMs: Math.round(context.clock.monotonic() - startedAt),
         numFiles: filenames.length,
         truncated,
-        totalMatches: sorted.length,
+        totalMatches: total,
         countIsComplete: complete,
       },
     };
   },
 };
 
-function describe(result: { filenames: readonly string[]; total: number; complete: boolean }): string {
-  const { filenames, total, complete } = result;
+interface Found {
+  /** The newest. */
+  names: string[];
+  total: number;
+  complete: boolean;
+  /** There were too many. */
+  isFull: boolean;
+}
+
+const NOTHING: Found = { names: [], total: 0, complete: true, isFull: false };
+
+async function findNewest(context: ToolContext, folder: string, pattern: string): Promise<Found> {
+  const matches = compilePattern(pattern);
+  const newest = createNewest(context, folder);
+  let total = 0;
+  const end = await runSearch(context, {
+    folder,
+    args: ['--files', ...toTypeFilter(pattern)],
+    onName(name) {
+      if (!matches(name)) return true;
+      newest.add(name);
+      total += 1;
+      return total < MAX_MATCHES;
+    },
+  });
+  const names = await newest.take(MAX_FILES);
+  // Through a link that was there for a moment ripgrep may have come elsewhere. What is not UTF-8 cannot be asked for.
+  const states = end.look(names);
+  const there = names.filter((name, i) => states[i] !== 'gone' || name.includes('\ufffd'));
+  const { complete } = end;
+  return { names: there, total: total - (names.length - there.length), complete, isFull: total >= MAX_MATCHES };
+}
+
+function describe(filenames: readonly string[], { total, complete, isFull }: Found): string {
   const parts = [filenames.length === 0 ? 'No files found' : filenames.join('\n')];
-  if (!complete)
-    parts.push('(The search was not finished: there is too much to look at. Give a narrower path or pattern.)');
+  if (isFull) {
+    const most = MAX_MATCHES.toLocaleString('en-US');
+    parts.push(`(The search stopped at ${most} files: newer ones may be missing. Give a narrower path or pattern.)`);
+  } else if (!complete) parts.push('(The search took too long and was not finished. Give a narrower path or pattern.)');
   else if (total > filenames.length)
     parts.push(`(${filenames.length} of ${total} files. Give a narrower path or pattern.)`);
   return parts.join('\n');

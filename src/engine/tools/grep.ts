@@ -1,89 +1,43 @@
-import { basename, dirname, join } from 'node:path';
-import type { GrepInput, WholeTool, ToolContext, ToolOutput } from '../../protocol/index.js';
-import { compilePattern, splitPattern, toTypeFilter } from './glob-pattern.js';
-import { noteCwd, resolvePath, shortenPath } from './paths.js';
-import { runSearch, type SearchEnd, sortByAge } from './search.js';
+import { join } from 'node:path';
+import type { GrepInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
+import { inputError } from '../../protocol/plain.js';
+import { findTooLong } from './glob-pattern.js';
+import { findPlace, type GrepPlace, placesOf } from './grep-place.js';
+import { createNewest } from './newest.js';
+import { runSearch, type SearchEnd } from './search.js';
+import { type FoundLine, isCut, MAX_LINE } from './search-records.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 const DEFAULT_LIMIT = 250;
 const MAX_TEXT = 30_000;
-const MAX_COLUMNS = 500;
 const MAX_FILES = 10_000;
-/** More than this is not collected; the search ends there. */
+/** More than this is not collected; the search ends there. Each line counts for what it takes beyond its text, too. */
 const MAX_COLLECTED = 16 * 1024 * 1024;
+const LINE_SIZE = 50;
+/** So many files that changed meanwhile, or have long lines, are searched again one by one. */
+const MAX_AGAIN = 500;
+/** In larger files only the start of a long line is shown: to find the match, ripgrep needs many times the memory. */
+const MAX_LONG = 8 * 1024 * 1024;
+const MAX_AT_ONCE = 250;
 
-interface Place {
-  /** Where permission found the folder, or the one file, to be. */
-  judged: string;
-  /** Where ripgrep starts. */
-  folder: string;
-  /** What it searches there. */
-  target: string;
-  filters: Filters;
-  /** The path for the model of what ripgrep found. */
-  show(found: string): string;
+interface Asked {
+  input: GrepInput;
+  place: GrepPlace;
+  context: ToolContext;
+  /** Long lines are to be shown around the match. That takes longer. */
+  hasColumns?: boolean;
 }
 
-interface Filters {
-  /** Arguments for ripgrep. They leave out no file that `matches` takes. */
-  args: string[];
-  /** Which of the found files count; absent when all do. */
-  matches?: (name: string) => boolean;
+/** A file with matches, and what was printed for it. */
+interface FoundFile {
+  /** Below the searched folder. */
+  name: string;
+  lines: FoundLine[];
 }
 
-/** Plain folders in front of a glob become the folder to search. */
-function narrow(input: GrepInput): { folder: string; filters: Filters } {
-  const { glob = '' } = input;
-  const type = input.type === undefined ? [] : [`--type=${input.type}`];
-  if (glob === '') return { folder: '.', filters: { args: type } };
-  if (glob.startsWith('!')) return { folder: '.', filters: { args: [...type, `--glob=${glob}`] } };
-  const { folder, rest } = splitPattern(glob);
-  const args = type.length > 0 ? type : toTypeFilter(rest);
-  return { folder: folder === '' ? '.' : folder, filters: { args, matches: compilePattern(rest) } };
-}
-
-async function locate(input: GrepInput, context: ToolContext): Promise<Place> {
-  const { cwd, workspace } = context;
-  const path = resolvePath(cwd, input.path ?? '.');
-  const real = context.judgedPath(path);
-  const stat = await workspace.stat(real);
-  if (stat === undefined) throw new Error(`Path does not exist: ${path}. ${noteCwd(cwd)}`);
-  if (stat.kind === 'other')
-    throw new Error(`${path} is a device, pipe or socket. Only files and folders are searched.`);
-  if (stat.kind === 'file') {
-    const shown = shortenPath(cwd, path);
-    return {
-      judged: real,
-      folder: dirname(real),
-      target: `./${basename(real)}`,
-      filters: { args: [] },
-      show: () => shown,
-    };
-  }
-  const { folder, filters } = narrow(input);
-  const start = resolvePath(path, folder);
-  const judged = context.judgedPath(start);
-  return {
-    judged,
-    folder: judged,
-    target: './',
-    filters,
-    show: (found) => shortenPath(cwd, join(start, found)),
-  };
-}
-
-function optionsOf(input: GrepInput): string[] {
-  const options: string[] = [];
-  if (input['-i'] === true) options.push('--ignore-case');
-  if (input.multiline === true) options.push('--multiline', '--multiline-dotall');
-  return options;
-}
-
-function contentOptions(input: GrepInput): string[] {
-  const around = input.context ?? input['-C'] ?? 0;
-  const options = [`--after-context=${input['-A'] ?? around}`, `--before-context=${input['-B'] ?? around}`];
-  if (input['-o'] === true) options.push('--only-matching');
-  return [...options, '--line-number', `--max-columns=${MAX_COLUMNS}`, '--max-columns-preview'];
+interface Finding {
+  files: FoundFile[];
+  end: SearchEnd;
 }
 
 export const grepTool: WholeTool<GrepInput> = {
@@ -91,22 +45,37 @@ export const grepTool: WholeTool<GrepInput> = {
   description:
     'Searches file contents with a ripgrep regular expression. What .gitignore names is left out, hidden files are not.',
   inputSchema: inputSchemaOf('Grep'),
-  parse: (input) => parseToolInput('Grep', input),
+  async parse(input) {
+    const parsed = await parseToolInput('Grep', input);
+    const problems = findTooLong({ path: parsed.path, glob: parsed.glob });
+    if (problems.length > 0) throw inputError('Grep', problems);
+    return parsed;
+  },
   isReadOnly: () => true,
   limits: { text: MAX_TEXT, field: MAX_TEXT },
-  accesses: (input, { cwd }) => {
-    const path = resolvePath(cwd, input.path ?? '.');
-    const start = resolvePath(path, narrow(input).folder);
-    return [...new Set([path, start])].map((touched) => ({ path: touched, access: 'read' }));
-  },
+  accesses: (input, { cwd }) => placesOf(input, cwd).map((path) => ({ path, access: 'read' })),
   async run(input, context) {
-    const place = await locate(input, context);
-    if ((await context.workspace.stat(place.folder))?.kind !== 'directory') return nothingFound(input);
-    if (input.output_mode === 'content') return grepContent(input, place, context);
-    if (input.output_mode === 'count') return grepCount(input, place, context);
-    return grepFiles(input, place, context);
+    const place = await findPlace(input, context);
+    if (place === undefined) return nothingFound(input);
+    const asked = { input, place, context };
+    if (input.output_mode === 'content') return grepContent(asked);
+    return input.output_mode === 'count' ? grepCount(asked) : grepFiles(asked);
   },
 };
+
+function modeOf({ input, hasColumns = false }: Asked): string[] {
+  if (input.output_mode === 'count') return ['--count-matches'];
+  if (input.output_mode !== 'content') return ['--files-with-matches'];
+  const { before, after } = contextOf(input);
+  const options = ['--line-number', `--after-context=${after}`, `--before-context=${before}`, '--no-context-separator'];
+  if (input['-o'] === true) options.push('--only-matching');
+  return [...options, ...(hasColumns ? ['--column'] : [`--max-columns=${MAX_LINE}`, '--max-columns-preview'])];
+}
+
+function contextOf(input: GrepInput): { before: number; after: number } {
+  const around = input.context ?? input['-C'] ?? 0;
+  return { before: input['-B'] ?? around, after: input['-A'] ?? around };
+}
 
 function nothingFound(input: GrepInput): ToolOutput {
   const mode = input.output_mode ?? 'files_with_matches';
@@ -116,138 +85,223 @@ function nothingFound(input: GrepInput): ToolOutput {
   return { content: 'No matches found', structured: { ...structured, ...counts } };
 }
 
-interface Page<T> {
-  shown: T[];
-  /** The text for the model around the shown part: what it must know first stands before it, since the end may be cut. */
-  frame(text: string): string;
+function argsOf(asked: Asked): string[] {
+  const { input, place } = asked;
+  const args = [...place.filters.args, ...modeOf(asked), '--with-filename', `--regexp=${input.pattern}`];
+  if (input['-i'] === true) args.push('--ignore-case');
+  if (input.multiline === true) args.push('--multiline', '--multiline-dotall');
+  return args;
 }
 
-const UNFINISHED = '(The search was not finished: there is too much. Narrow the pattern or the path.)';
+const find = (asked: Asked): Promise<Finding> =>
+  (asked.input.output_mode ?? 'files_with_matches') === 'files_with_matches' ? findNames(asked) : findLines(asked);
 
-/** The part that was asked for, and words for what is left out. */
-function page<T>(items: readonly T[], input: GrepInput, end: SearchEnd): Page<T> {
-  const offset = input.offset ?? 0;
-  const limit = input.head_limit ?? DEFAULT_LIMIT;
-  const shown = items.slice(offset, limit === 0 ? undefined : offset + limit);
-  const before = end.complete ? [] : [UNFINISHED];
-  const last = offset + shown.length;
-  const rest =
-    shown.length === 0 ? `(There are only ${items.length}.)` : `(${offset + 1} to ${last} of ${items.length})`;
-  const after = shown.length < items.length ? [rest] : [];
-  return { shown, frame: (text) => [...before, ...(text === '' ? [] : [text]), ...after].join('\n') };
-}
-
-const args = (input: GrepInput, place: Place, mode: readonly string[]): string[] => [
-  ...optionsOf(input),
-  ...place.filters.args,
-  ...mode,
-  '--null',
-  '--with-filename',
-  `--regexp=${input.pattern}`,
-  '--',
-  place.target,
-];
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-async function grepFiles(input: GrepInput, place: Place, context: ToolContext): Promise<ToolOutput> {
-  const { folder, filters, show } = place;
-  const found: string[] = [];
+/** Files without lines, newest first. */
+async function findNames(asked: Asked): Promise<Finding> {
+  const { place, context } = asked;
+  const { where, filters } = place;
+  const newest = 'folder' in where ? createNewest(context, where.folder) : undefined;
+  const names: string[] = [];
   const end = await runSearch(context, {
-    folder,
-    args: args(input, place, ['--files-with-matches']),
-    separator: '\0',
-    judged: place.judged,
-    onRecord(record) {
-      const name = record.slice(2);
-      if (filters.matches?.(name) !== false) found.push(name);
-      return found.length < MAX_FILES;
+    ...where,
+    args: argsOf(asked),
+    onName(name) {
+      if (filters.matches?.(name) === false) return true;
+      names.push(name);
+      newest?.add(name);
+      return names.length < MAX_FILES;
     },
   });
-  if (found.length === 0 && end.complete) return nothingFound(input);
-  const { shown, frame } = page(await sortByAge(context, folder, found), input, end);
-  const filenames = shown.map(show);
-  return {
-    content: frame([`Found ${plural(found.length, 'file')}`, ...filenames].join('\n')),
-    structured: { mode: 'files_with_matches', filenames, numFiles: filenames.length, totalFiles: found.length },
-  };
+  const sorted = (await newest?.take(names.length)) ?? names;
+  return { files: sorted.map((name) => ({ name, lines: [] })), end };
 }
 
-interface FileLines {
-  path: string;
-  lines: string[];
-}
-
-/** What was printed for each file, in the order of their names: ripgrep works on many at once and prints as it goes. */
-async function collect(search: {
-  input: GrepInput;
-  place: Place;
-  context: ToolContext;
-  mode: readonly string[];
-}): Promise<{ files: FileLines[]; end: SearchEnd }> {
-  const { input, place, context, mode } = search;
+/** Files with their lines, in the order of their names: ripgrep works on many at once and prints as it goes. */
+async function findLines(asked: Asked): Promise<Finding> {
+  const { input, place, context, hasColumns } = asked;
   const { matches } = place.filters;
-  const files: FileLines[] = [];
-  let current = '';
-  let lines: string[] | undefined;
+  const files: FoundFile[] = [];
+  let name: string | undefined;
+  let lines: FoundLine[] | undefined;
   let collected = 0;
-  const start = (found: string): void => {
-    current = found;
-    const name = found.slice(2);
-    lines = matches?.(name) === false ? undefined : [];
-    if (lines !== undefined) files.push({ path: place.show(name), lines });
-  };
-  // Of a binary file ripgrep prints a remark, without the name in front of it.
-  const isSingle = place.target !== './';
   const end = await runSearch(context, {
-    folder: place.folder,
-    args: args(input, place, mode),
-    separator: '\n',
-    judged: place.judged,
-    onRecord(record) {
-      const nul = record.indexOf('\0');
-      if (nul === -1 && current === '' && isSingle) start(place.target);
-      else if (nul !== -1 && !(nul === current.length && record.startsWith(current))) start(record.slice(0, nul));
+    ...place.where,
+    args: argsOf(asked),
+    hasColumns,
+    isMultiline: input.multiline === true,
+    onLine(found, line) {
+      if (found !== name) {
+        name = found;
+        lines = matches?.(found) === false ? undefined : [];
+        if (lines !== undefined) files.push({ name, lines });
+      }
       if (lines === undefined) return true;
-      lines.push(nul === -1 ? record : record.slice(nul + 1));
-      collected += record.length;
+      lines.push(line);
+      collected += LINE_SIZE + line.text.length;
       return collected < MAX_COLLECTED;
     },
   });
-  return { files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)), end };
+  return { files: files.toSorted((a, b) => (a.name < b.name ? -1 : 1)), end };
 }
 
-async function grepContent(input: GrepInput, place: Place, context: ToolContext): Promise<ToolOutput> {
-  const { files, end } = await collect({ input, place, context, mode: contentOptions(input) });
-  if (files.length === 0 && end.complete) return nothingFound(input);
-  const rows = files.flatMap(({ path, lines }) => lines.map((line) => ({ path, line })));
-  const { shown, frame } = page(rows, input, end);
-  const filenames = [...new Set(shown.flatMap(({ path, line }) => (line === '--' ? [] : [path])))];
-  const content = shown.map((row) => showRow(row, input['-n'] !== false)).join('\n');
+type State = ReturnType<SearchEnd['look']>[number];
+
+interface Confirmed {
+  files: FoundFile[];
+  complete: boolean;
+  /** How many could be neither confirmed nor searched again. */
+  lost: number;
+}
+
+/** The files, of which the first are looked at once more, as many as are shown; the others are only counted. */
+async function search(asked: Asked, sizeOf: (file: FoundFile) => number = () => 1): Promise<Confirmed> {
+  const { where } = asked.place;
+  const { files, end } = await find(asked);
+  const { offset, limit } = pageOf(asked.input);
+  const sure: FoundFile[] = [];
+  let [at, shown, again, lost] = [0, 0, 0, 0];
+  const pathOf = ({ name }: FoundFile): string => ('file' in where ? where.file : join(where.folder, name));
+
+  /** What may have been a link for a moment, while ripgrep opened it, is searched again: from a handle, not by name. */
+  const confirm = async (file: FoundFile, state: State | undefined): Promise<FoundFile | undefined> => {
+    if (state === 'stayed') return file;
+    if (state === 'changed' && again < MAX_AGAIN) {
+      again += 1;
+      const found = await searchAgain(asked, pathOf(file));
+      return found && { ...found, name: file.name };
+    }
+    if (state === 'changed' || file.name.includes('\ufffd')) lost += 1;
+    return undefined;
+  };
+  const sharpen = async (file: FoundFile): Promise<FoundFile> => {
+    if (!file.lines.some(isCut) || again >= MAX_AGAIN) return file;
+    again += 1;
+    const found = await searchLong(asked, pathOf(file));
+    return found === undefined ? file : { ...found, name: file.name };
+  };
+
+  while (at < files.length && shown < offset + limit) {
+    const some = files.slice(at, at + MAX_AT_ONCE);
+    at += some.length;
+    const states = 'file' in where ? (['stayed'] as const) : end.look(some.map(({ name }) => name));
+    for (const [i, file] of some.entries()) {
+      const found = await confirm(file, states[i]);
+      if (found === undefined) continue;
+      sure.push(await sharpen(found));
+      shown += sizeOf(found);
+    }
+  }
+  return { files: [...sure, ...files.slice(at)], complete: end.complete, lost };
+}
+
+/** One file. Undefined when it is no longer there, or matches no more. */
+async function searchAgain(asked: Asked, file: string): Promise<FoundFile | undefined> {
+  try {
+    const { files } = await find({ ...asked, place: { ...asked.place, where: { file }, filters: { args: [] } } });
+    return files[0];
+  } catch (thrown) {
+    if (asked.context.signal.aborted) throw thrown;
+    return undefined;
+  }
+}
+
+/** The same with long lines around their matches, where that can be done. */
+async function searchLong(asked: Asked, file: string): Promise<FoundFile | undefined> {
+  if (asked.input['-o'] === true) return undefined;
+  const stat = await asked.context.workspace.stat(file).catch(() => undefined);
+  return (stat?.size ?? 0) > MAX_LONG ? undefined : searchAgain({ ...asked, hasColumns: true }, file);
+}
+
+const pageOf = ({ offset = 0, head_limit: limit = DEFAULT_LIMIT }: GrepInput): { offset: number; limit: number } => ({
+  offset,
+  limit: limit === 0 ? Number.POSITIVE_INFINITY : limit,
+});
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const UNFINISHED = '(The search was not finished: there is too much. Narrow the pattern or the path.)';
+
+/** The text for the model: what it must know first stands before what is shown, since the end may be cut. */
+function frame(
+  text: string,
+  { input }: Asked,
+  extent: Omit<Confirmed, 'files'> & { shown: number; total: number },
+): string {
+  const { shown, total, complete, lost } = extent;
+  const { offset } = pageOf(input);
+  const parts = [...(complete ? [] : [UNFINISHED]), ...(text === '' ? [] : [text])];
+  if (shown > 0 && shown < total) parts.push(`(${offset + 1} to ${offset + shown} of ${total})`);
+  else if (shown < total) parts.push(`(There are only ${total}.)`);
+  if (lost > 0)
+    parts.push(`(${plural(lost, 'file')} left out: changed while searched, or with a name that is not UTF-8.)`);
+  return parts.join('\n');
+}
+
+const isNothing = ({ files, complete, lost }: Confirmed): boolean => files.length === 0 && complete && lost === 0;
+
+async function grepFiles(asked: Asked): Promise<ToolOutput> {
+  const found = await search(asked);
+  if (isNothing(found)) return nothingFound(asked.input);
+  const total = found.files.length;
+  const { offset, limit } = pageOf(asked.input);
+  const filenames = found.files.slice(offset, offset + limit).map(({ name }) => asked.place.show(name));
+  const text = [`Found ${plural(total, 'file')}`, ...filenames].join('\n');
   return {
-    content: frame(content),
-    structured: { mode: 'content', numFiles: filenames.length, filenames, content, numLines: shown.length },
+    content: frame(text, asked, { ...found, shown: filenames.length, total }),
+    structured: { mode: 'files_with_matches', filenames, numFiles: filenames.length, totalFiles: total },
   };
 }
 
-/** `12:text` is a match, `12-text` its context, `--` the gap between two groups. */
-function showRow({ path, line }: { path: string; line: string }, numbered: boolean): string {
-  const [, number, mark = ':', text = ''] = /^(\d+)([:-])([^]*)$/.exec(line) ?? [];
-  if (number !== undefined) return numbered ? `${path}${mark}${number}${mark}${text}` : `${path}${mark}${text}`;
-  const [, remark] = /: (binary file matches .*)$/.exec(line) ?? [];
-  return remark === undefined ? line : `${path}: ${remark}`;
+type Row = FoundLine & { path: string };
+
+async function grepContent(asked: Asked): Promise<ToolOutput> {
+  const { input, place } = asked;
+  const found = await search(asked, ({ lines }) => lines.length);
+  if (isNothing(found)) return nothingFound(input);
+  const { offset, limit } = pageOf(input);
+  const rows: Row[] = [];
+  let total = 0;
+  for (const { name, lines } of found.files) {
+    const path = place.show(name);
+    const some = lines.slice(Math.max(0, offset - total), Math.max(0, offset + limit - total));
+    for (const line of some) rows.push({ ...line, path });
+    total += lines.length;
+  }
+  const filenames = [...new Set(rows.map(({ path }) => path))];
+  const content = showRows(rows, input).join('\n');
+  return {
+    content: frame(content, asked, { ...found, shown: rows.length, total }),
+    structured: { mode: 'content', numFiles: filenames.length, filenames, content, numLines: rows.length },
+  };
 }
 
-async function grepCount(input: GrepInput, place: Place, context: ToolContext): Promise<ToolOutput> {
-  const { files, end } = await collect({ input, place, context, mode: ['--count-matches'] });
-  if (files.length === 0 && end.complete) return nothingFound(input);
-  const counts = files.map(({ path, lines }) => ({ path, count: Number(lines[0]) }));
+/** `path:12:text` is a match, `path-12-text` its context, `--` a gap between two groups. */
+function showRows(rows: readonly Row[], input: GrepInput): string[] {
+  const { before, after } = contextOf(input);
+  const hasGroups = before > 0 || after > 0;
+  return rows.flatMap(({ path, number, isMatch, text }, i) => {
+    const last = rows[i - 1];
+    const follows = last === undefined || (last.path === path && (number ?? 0) <= (last.number ?? 0) + 1);
+    const mark = isMatch ? ':' : '-';
+    const place = input['-n'] === false ? '' : `${number}${mark}`;
+    const shown = number === undefined ? `${path}: ${text}` : `${path}${mark}${place}${text}`;
+    return hasGroups && !follows ? ['--', shown] : [shown];
+  });
+}
+
+async function grepCount(asked: Asked): Promise<ToolOutput> {
+  const found = await search(asked);
+  if (isNothing(found)) return nothingFound(asked.input);
+  const counts = found.files.map(({ name, lines }) => ({ name, count: Number(lines[0]?.text) }));
   const numMatches = counts.reduce((sum, { count }) => sum + count, 0);
-  const { shown, frame } = page(counts, input, end);
+  const { offset, limit } = pageOf(asked.input);
+  const shown = counts
+    .slice(offset, offset + limit)
+    .map(({ name, count }) => ({ path: asked.place.show(name), count }));
   const content = shown.map(({ path, count }) => `${path}:${count}`).join('\n');
   const total = `Found ${plural(numMatches, 'total occurrence')} across ${plural(counts.length, 'file')}.`;
   return {
-    content: frame([content, '', total].join('\n')),
+    content: frame([content, '', total].join('\n'), asked, { ...found, shown: shown.length, total: counts.length }),
     structured: {
       mode: 'count',
       numFiles: counts.length,

@@ -3,6 +3,8 @@ import { splitLines } from './text-file.js';
 
 const MAX_LINES = 20_000;
 const MAX_LENGTH = 200;
+/** Of a line, white space included. */
+const MAX_LOOKED_AT = 1_000;
 const MAX_SHOWN = 8;
 const ENOUGH = 0.5;
 
@@ -34,7 +36,7 @@ function likeness(wanted: { text: string; pairs: Pairs }, other: string): number
   return (2 * common) / total;
 }
 
-const squeeze = (line: string): string => line.replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
+const squeeze = (line: string): string => line.slice(0, MAX_LOOKED_AT).replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 
 function mostLike(wanted: string, others: readonly string[]): number | undefined {
   const profile = { text: wanted, pairs: pairsOf(wanted) };
@@ -63,7 +65,7 @@ export interface NearestLines {
 
 /** The lines of a text that are most like the wanted ones. Looks at the first 20,000 lines only. */
 export function findNearestLines(text: string, wanted: string): NearestLines | undefined {
-  const lines = splitLines(text).slice(0, MAX_LINES);
+  const lines = splitLines(text, MAX_LINES);
   const squeezed = lines.map(squeeze);
   const wantedLines = splitLines(wanted).map(squeeze);
   const anchor = wantedLines.reduce((best, line, i) => (line.length > (wantedLines[best] ?? '').length ? i : best), 0);

@@ -22,7 +22,22 @@ export function changeCell(notebook: Notebook, change: CellChange): string {
   }
   const [cell, span] = [notebook.cells[index], array.elements[index]];
   if (cell === undefined || span === undefined) throw new Error(`The notebook has no cell ${index}.`);
-  return text.slice(0, span.start) + printCell(replaceSource(cell, change), style) + text.slice(span.end);
+  const raw = parseExactly(text.slice(span.start, span.end));
+  return text.slice(0, span.start) + printCell(replaceSource({ ...cell, raw }, change), style) + text.slice(span.end);
+}
+
+/** Not yet known to the types of the language. */
+interface ExactJson {
+  parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): Json;
+  rawJSON(text: string): unknown;
+}
+
+/** Numbers are kept as they are spelled: 1.0 and those of more digits than a number can hold. */
+function parseExactly(text: string): Json {
+  const json = JSON as unknown as ExactJson;
+  return json.parse(text, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? json.rawJSON(source) : value,
+  );
 }
 
 interface Style {

@@ -1,4 +1,5 @@
 /** A Jupyter notebook (.ipynb): JSON with cells. */
+import { UnshowableFile } from './file-kind.js';
 import { decodeText } from './text-file.js';
 import type { TextFile } from './text-file.js';
 
@@ -35,8 +36,9 @@ export function joinText(value: unknown): string {
 /** Throws an error that says what is wrong with the file. */
 export function parseNotebook(path: string, bytes: Uint8Array): Notebook {
   const fail = (reason: string): Error =>
-    new Error(
-      `${path} is not a notebook: ${reason}. Look at it with Bash, for example with sed -n, and repair it there.`,
+    new UnshowableFile(
+      `${path} is not a notebook: ${reason}. Look at it with Bash, for example with sed -n, and repair it with Edit or ` +
+        'Bash; Write may replace all of it.',
     );
 
   const file = decodeText(bytes);

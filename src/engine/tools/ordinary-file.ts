@@ -20,6 +20,10 @@ const PAST = { read: 'read', edit: 'edited' };
 export const showSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Number((bytes / 1024).toFixed(1))}KB` : `${Number((bytes / 1024 / 1024).toFixed(1))}MB`;
 
+/** A size beyond a limit, which must not look as if it were the limit. */
+export const showExcess = (bytes: number, limit: number): string =>
+  showSize(bytes) === showSize(limit) ? `over ${showSize(limit)}` : showSize(bytes);
+
 /** Reads the file that permission has judged. Looks at the path again only to say in words why it cannot be read. */
 export async function readOrdinary(file: OrdinaryFile, context: ToolContext): Promise<Uint8Array> {
   try {
@@ -34,7 +38,7 @@ async function explain(file: OrdinaryFile, at: { error: unknown; context: ToolCo
   const { error, context } = at;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ELOOP') return error;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new Error(await explainMissing(path, context));
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new Error(await explainMissing(file, context));
   const stat = await context.workspace.stat(path).catch(() => undefined);
   if (stat?.kind === 'directory') {
     const advice = action === 'read' ? '. Use Glob to list its files.' : '';
@@ -44,28 +48,27 @@ async function explain(file: OrdinaryFile, at: { error: unknown; context: ToolCo
     return new Error(`${path} is a device, pipe or socket. Only ordinary files can be ${PAST[action]}.`);
   }
   if (code !== 'EFBIG') return error;
-  const size = stat === undefined ? '' : ` (${showSize(stat.size)})`;
+  const size = stat === undefined ? '' : ` (${showExcess(stat.size, maxBytes)})`;
   return new Error(
     `File content${size} is too large: at most ${showSize(maxBytes)} can be ${PAST[action]}. ${file.advice}`,
   );
 }
 
-async function explainMissing(path: string, context: ToolContext): Promise<string> {
-  const similar = await findSimilar(path, context).catch(() => undefined);
+async function explainMissing(file: OrdinaryFile, context: ToolContext): Promise<string> {
+  const similar = await findSimilar(file, context).catch(() => undefined);
   const guess = similar === undefined ? '' : ` Did you mean ${similar}?`;
   return `File does not exist. ${noteCwd(context.cwd)}${guess}`;
 }
 
 /** A file of the same folder with a similar name. */
-async function findSimilar(path: string, context: ToolContext): Promise<string | undefined> {
+async function findSimilar({ path, real }: OrdinaryFile, context: ToolContext): Promise<string | undefined> {
   const folder = dirname(path);
-  if ((await context.workspace.stat(folder))?.kind !== 'directory') return undefined;
+  if ((await context.workspace.stat(dirname(real)))?.kind !== 'directory') return undefined;
   const names: string[] = [];
   await runSearch(context, {
-    folder,
-    args: ['--files', '--no-ignore', '--max-depth=1', '--null', '--', './'],
-    separator: '\0',
-    onRecord: (name) => names.push(basename(name)) < 5_000,
+    folder: dirname(real),
+    args: ['--files', '--no-ignore', '--max-depth=1'],
+    onName: (name) => names.push(name) < 5_000,
   });
   const name = findNearestName(basename(path), names.toSorted());
   return name === undefined ? undefined : `${folder === '/' ? '' : folder}/${name}`;

@@ -2,6 +2,7 @@ import type { CallAside } from '../aside-call.js';
 import type { Lists } from '../lists.js';
 import type { ListedTask } from '../sessions/entry.js';
 import type { OutputFile } from '../sessions/kept-output.js';
+import type { LoadedSettings } from '../settings/load.js';
 import type { Tasks } from '../tasks.js';
 
 /** What the tools of one session reach beyond their ToolContext. */
@@ -14,6 +15,8 @@ export interface ToolParts {
   openOutput: (name: string) => OutputFile;
   /** Asks a model beside the conversation. */
   callAside: CallAside;
+  /** The settings in force, and the file of the user, which alone is written. */
+  settings: () => LoadedSettings;
   /** The environment of the session: which search service, which private hosts. */
   env: Readonly<Record<string, string>>;
   /** Whether the provider has a web search of its own. */

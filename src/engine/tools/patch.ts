@@ -18,26 +18,110 @@ interface Change {
   newTo: number;
 }
 
+export interface Patch {
+  hunks: PatchHunk[];
+  /** The difference goes on behind the hunks. */
+  cut: boolean;
+}
+
 const CONTEXT = 3;
 /** Beyond this many differing lines the changed region is shown as one piece instead of being searched for matches. */
 const MAX_DISTANCE = 400;
+/** Of each text so much is compared, from the first difference on. A line of its own string takes much memory. */
+const MAX_COMPARED_LINES = 20_000;
+const MAX_COMPARED_LENGTH = 2 * 1024 * 1024;
+/** Of all hunks together. */
+const MAX_PATCH_LINES = 2_000;
+const MAX_PATCH_LENGTH = 256 * 1024;
 
-/** Lines with their newline, so that a missing one at the end is a difference. */
-const toLines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-
-export function createPatch(oldText: string, newText: string): PatchHunk[] {
-  if (oldText === newText) return [];
+export function createPatch(oldText: string, newText: string): Patch {
+  if (oldText === newText) return { hunks: [], cut: false };
   const { start, oldEnd, newEnd } = findWindow(oldText, newText);
+  const before = takeLines(oldText, { start, end: oldEnd });
+  const after = takeLines(newText, { start, end: newEnd });
   const skipped = countLines(oldText, start);
-  const oldLines = toLines(oldText.slice(start, oldEnd));
-  const newLines = toLines(newText.slice(start, newEnd));
-  return groupChanges(findChanges(oldLines, newLines)).map((group) => {
-    const hunk = toHunk(group, oldLines, newLines);
-    return { ...hunk, oldStart: hunk.oldStart + skipped, newStart: hunk.newStart + skipped };
-  });
+  const hunks = compare(before, after).map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + skipped,
+    newStart: hunk.newStart + skipped,
+  }));
+  const shown = cutHunks(hunks);
+  return { hunks: shown.hunks, cut: shown.cut || !before.whole || !after.whole };
+}
+
+/** The patch as results carry it. */
+export const tellPatch = ({ hunks, cut }: Patch): { structuredPatch: PatchHunk[]; structuredPatchCut?: true } => ({
+  structuredPatch: hunks,
+  ...(cut && { structuredPatchCut: true }),
+});
+
+interface Lines {
+  /** With their newlines, so that a missing one at the end is a difference. */
+  lines: string[];
+  /** Whether these are all of them. */
+  whole: boolean;
+}
+
+function takeLines(text: string, { start, end }: { start: number; end: number }): Lines {
+  const lines: string[] = [];
+  let at = start;
+  while (at < end && lines.length < MAX_COMPARED_LINES) {
+    const newline = text.indexOf('\n', at);
+    const next = newline === -1 || newline >= end ? end : newline + 1;
+    if (next - start > MAX_COMPARED_LENGTH) break;
+    lines.push(text.slice(at, next));
+    at = next;
+  }
+  return { lines, whole: at >= end };
+}
+
+function compare(before: Lines, after: Lines): PatchHunk[] {
+  const changes = findChanges(before.lines, after.lines, { endsMatter: before.whole && after.whole });
+  let oldLines = before.lines;
+  const last = changes.at(-1);
+  const isLoose =
+    (!before.whole && last?.oldTo === oldLines.length) || (!after.whole && last?.newTo === after.lines.length);
+  // Where only the first lines were compared, their ends seldom match: that is no change worth telling beside others.
+  if (isLoose && last !== undefined && changes.length > 1) {
+    changes.pop();
+    oldLines = oldLines.slice(0, last.oldFrom);
+  }
+  return groupChanges(changes).map((group) => toHunk(group, oldLines, after.lines));
+}
+
+/** Whole hunks as far as there is room, and the first lines of the next. */
+function cutHunks(hunks: readonly PatchHunk[]): Patch {
+  const kept: PatchHunk[] = [];
+  let [lines, length] = [0, 0];
+  for (const hunk of hunks) {
+    let count = 0;
+    for (const line of hunk.lines) {
+      lines += 1;
+      length += line.length;
+      if (lines > MAX_PATCH_LINES || length > MAX_PATCH_LENGTH) break;
+      count += 1;
+    }
+    if (count === hunk.lines.length) {
+      kept.push(hunk);
+      continue;
+    }
+    const part = cutHunk(hunk, count);
+    return { hunks: part === undefined ? kept : [...kept, part], cut: true };
+  }
+  return { hunks: kept, cut: false };
+}
+
+/** A hunk of the first lines; undefined when nothing changes in them. */
+function cutHunk(hunk: PatchHunk, count: number): PatchHunk | undefined {
+  // The note on a missing newline stays with its line.
+  const lines = hunk.lines.slice(0, hunk.lines[count]?.startsWith('\\') ? count - 1 : count);
+  const countOf = (signs: string): number => lines.filter((line) => signs.includes(line.charAt(0))).length;
+  if (countOf('-+') === 0) return undefined;
+  return { ...hunk, oldLines: countOf(' -'), newLines: countOf(' +'), lines };
 }
 
 const STRIDE = 4096;
+const LF = 10;
 
 /**
  * Where the texts differ, in whole lines and with the context of a hunk on both sides: most edits touch little of a
@@ -69,16 +153,17 @@ function findWindow(a: string, b: string): { start: number; oldEnd: number; newE
 
 function countLines(text: string, end: number): number {
   let lines = 0;
-  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines += 1;
+  for (let at = 0; at < end; at += 1) if (text.charCodeAt(at) === LF) lines += 1;
   return lines;
 }
 
-function findChanges(a: readonly string[], b: readonly string[]): Change[] {
+/** `endsMatter`: the ends are those of the difference, so that equal lines there belong together. */
+function findChanges(a: readonly string[], b: readonly string[], { endsMatter }: { endsMatter: boolean }): Change[] {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let aEnd = a.length;
   let bEnd = b.length;
-  while (aEnd > start && bEnd > start && a[aEnd - 1] === b[bEnd - 1]) {
+  while (endsMatter && aEnd > start && bEnd > start && a[aEnd - 1] === b[bEnd - 1]) {
     aEnd -= 1;
     bEnd -= 1;
   }
@@ -158,8 +243,11 @@ function groupChanges(changes: readonly Change[]): Change[][] {
   return groups;
 }
 
-const show = (sign: ' ' | '-' | '+', line: string): string[] =>
-  line.endsWith('\n') ? [sign + line.slice(0, -1)] : [sign + line, '\\ No newline at end of file'];
+/** The lines are copied: a part of a text would hold all of it in memory for as long as the result lives. */
+function show(sign: ' ' | '-' | '+', line: string): string[] {
+  const copy = Buffer.from(sign + line).toString();
+  return copy.endsWith('\n') ? [copy.slice(0, -1)] : [copy, '\\ No newline at end of file'];
+}
 
 function toHunk(group: readonly Change[], oldLines: readonly string[], newLines: readonly string[]): PatchHunk {
   const first = group[0] ?? { oldFrom: 0, oldTo: 0, newFrom: 0, newTo: 0 };

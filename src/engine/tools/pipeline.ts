@@ -52,6 +52,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     return refuseUsage(messageOf(thrown));
   }
 
+  await scope.guard.refresh();
   const opinion = await beforeCall(scope, { block, tool, input }, signal);
   const remarks: HookRemarks = { notes: [...opinion.notes], ...(opinion.stop && { stop: opinion.stop }) };
   try {
@@ -78,7 +79,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   }
   input = permission.input;
 
-  const context = toolContext(scope, { call, tool, signal, places: permission.judgedOn.places });
+  const { exclusions = [], judgedOn } = permission;
+  const context = toolContext(scope, { call, tool, signal, places: judgedOn.places, exclusions });
   const startedAt = scope.clock.monotonic();
   let output: ToolOutput;
   try {
@@ -197,9 +199,13 @@ function toOutcome(output: ToolOutput): CallOutcome {
 
 function toolContext(
   scope: SessionScope,
-  options: { call: OpenCall; tool: Tool; signal: AbortSignal; places: ReadonlyMap<string, string> },
+  options: Pick<ToolContext, 'signal' | 'exclusions'> & {
+    call: OpenCall;
+    tool: Tool;
+    places: ReadonlyMap<string, string>;
+  },
 ): ToolContext {
-  const { call, tool, signal, places } = options;
+  const { call, tool, signal, places, exclusions } = options;
   const startedAt = scope.clock.monotonic();
   return {
     workspace: scope.workspace,
@@ -222,6 +228,7 @@ function toolContext(
         session_id: scope.id,
       }),
     judgedPath: (path) => places.get(path) ?? path,
+    exclusions,
     keep: (name, data) => scope.kept.keep(name, data),
   };
 }

@@ -1,5 +1,6 @@
 import type { Sharp, SharpOptions } from 'sharp';
 import type { ToolOutput } from '../../protocol/index.js';
+import { UnshowableFile } from './file-kind.js';
 import { showSize } from './ordinary-file.js';
 
 /** Model APIs scale down what is larger, so sending more costs and gains nothing. */
@@ -9,6 +10,8 @@ const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 /** More than any camera gives; an image bomb gives more. */
 const MAX_PIXELS = 120_000_000;
 const MAX_SECONDS = 20;
+/** In the whole process: an image of so many pixels takes half a gigabyte while it is decoded. */
+const MAX_DECODED_AT_ONCE = 2;
 
 type LoadSharp = () => Promise<((input: Uint8Array, options: SharpOptions) => Sharp) | undefined>;
 
@@ -59,7 +62,7 @@ export async function showImage(
   const sharp = await (options.loadSharp ?? loadSharp)();
   if (sharp === undefined) {
     if (bytes.length <= MAX_IMAGE_BYTES) return { base64: toBase64(bytes), type };
-    throw new Error(
+    throw new UnshowableFile(
       `The image ${name} (${showSize(bytes.length)}) is too large to be shown as it is. With the package sharp ` +
         'installed it would be made smaller; or make a smaller copy and read that.',
     );
@@ -67,11 +70,13 @@ export async function showImage(
   const open = () =>
     sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error', autoOrient: true }).timeout({ seconds: MAX_SECONDS });
   try {
-    return await unlessAborted(shrink({ open, bytes, type }), options.signal);
+    return await decodeInTurn(() => shrink({ open, bytes, type }), options.signal);
   } catch (error) {
     if (options.signal.aborted) throw error;
     const reason = /^(.*?):?\s*$/m.exec(error instanceof Error ? error.message : String(error))?.[1];
-    throw new Error(`The image ${name} cannot be shown: ${reason}. The file may be damaged.`, { cause: error });
+    throw new UnshowableFile(`The image ${name} cannot be shown: ${reason}. The file may be damaged.`, {
+      cause: error,
+    });
   }
 }
 
@@ -87,8 +92,8 @@ interface Opened {
 async function shrink({ open, bytes, type }: Opened): Promise<ShownImage> {
   const original = (await open().metadata()).autoOrient;
   if (Math.max(original.width, original.height) <= MAX_SIDE && bytes.length <= MAX_IMAGE_BYTES) {
-    // Decodes all of it, though little is kept.
-    await open().resize(1, 1, { kernel: 'nearest' }).raw().toBuffer();
+    // Decodes every row, as an API will. A size of its own would let rows be skipped.
+    await open().raw().toBuffer();
     return { base64: toBase64(bytes), type, dimensions: toDimensions(original, original) };
   }
   const small = () => open().resize(MAX_SIDE, MAX_SIDE, { fit: 'inside', withoutEnlargement: true });
@@ -118,10 +123,51 @@ const toDimensions = (original: Size, display: Size): NonNullable<ShownImage['di
   displayHeight: display.height,
 });
 
+let decoding = 0;
+/** Each is called with a turn to use, in the order in which they came. */
+const waiting = new Set<() => void>();
+
+async function decodeInTurn<T>(decode: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  await takeTurn(signal);
+  return unlessAborted(decode().finally(endTurn), signal);
+}
+
+function takeTurn(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(interrupted());
+    if (decoding < MAX_DECODED_AT_ONCE) {
+      decoding += 1;
+      return resolve();
+    }
+    const start = () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    };
+    const abort = () => {
+      waiting.delete(start);
+      reject(interrupted());
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    waiting.add(start);
+  });
+}
+
+function endTurn(): void {
+  const [next] = waiting;
+  if (next === undefined) {
+    decoding -= 1;
+    return;
+  }
+  waiting.delete(next);
+  next();
+}
+
+const interrupted = (): Error => new Error('Reading the image was interrupted.');
+
 /** Decoding cannot be stopped; it is left to end by itself, which `MAX_SECONDS` sees to. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(new Error('Reading the image was interrupted.'));
+    const abort = () => reject(interrupted());
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));

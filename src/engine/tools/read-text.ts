@@ -1,9 +1,10 @@
 import { extname } from 'node:path';
 import type { ReadInput, ToolOutput } from '../../protocol/index.js';
 import { cutText } from './bound.js';
-import { showSize } from './ordinary-file.js';
+import { UnshowableFile } from './file-kind.js';
+import { showExcess, showSize } from './ordinary-file.js';
 import { isBinary, showBytes } from './text-file.js';
-import type { Encoding } from './text-file.js';
+import type { Encoding, ShownBytes } from './text-file.js';
 
 const MAX_LINES = 2_000;
 const MAX_LINE_LENGTH = 2_000;
@@ -25,7 +26,7 @@ export const remind = (text: string): string => `<system-reminder>Warning: ${tex
 
 const tooMuchText = (size: number): Error =>
   new Error(
-    `File content (${showSize(size)}) exceeds maximum allowed size (${showSize(MAX_TEXT_BYTES)}). ` +
+    `File content (${showExcess(size, MAX_TEXT_BYTES)}) exceeds maximum allowed size (${showSize(MAX_TEXT_BYTES)}). ` +
       'Use offset and limit to read a part of the file, or Grep to find what you need.',
   );
 
@@ -33,21 +34,21 @@ export function readText(file: { path: string; bytes: Uint8Array; input: ReadInp
   const { path, bytes, input } = file;
   if (isBinary(bytes)) {
     const suffix = extname(path);
-    throw new Error(
+    throw new UnshowableFile(
       `This tool cannot read binary files. The file appears to be a binary ${suffix === '' ? '' : `${suffix} `}file. ` +
-        'Use a suitable program with Bash.',
+        'Use a suitable program with Bash; Write may replace all of it.',
     );
   }
   const isWhole = input.offset === undefined && input.limit === undefined;
   if (isWhole && bytes.length > MAX_TEXT_BYTES) throw tooMuchText(bytes.length);
 
-  const { utf8, encoding } = showBytes(bytes);
+  const shown = showBytes(bytes);
   const startLine = Math.max(1, input.offset ?? 1);
-  const part = findLines(utf8, { startLine, most: input.limit ?? MAX_LINES });
-  const lines = showLines(utf8, part);
+  const part = findLines(shown.bytes, { startLine, most: input.limit ?? MAX_LINES });
+  const lines = showLines(shown, part);
   const notes = [
     ...(input.limit === undefined ? noteRest({ startLine, shown: lines.length, total: part.total }) : []),
-    ...ENCODING_NOTES[encoding],
+    ...ENCODING_NOTES[shown.encoding],
   ];
   return {
     content: numberLines(lines, { startLine, total: part.total, notes }),
@@ -73,43 +74,44 @@ interface Part {
 }
 
 /** Goes through the bytes once: a file of a million lines must not become a million strings. */
-function findLines(utf8: Buffer, wanted: { startLine: number; most: number }): Part {
+function findLines(bytes: Buffer, wanted: { startLine: number; most: number }): Part {
   const first = wanted.startLine - 1;
   const last = first + wanted.most;
-  let start = first === 0 ? 0 : utf8.length;
-  let end = utf8.length;
+  let start = first === 0 ? 0 : bytes.length;
+  let end = bytes.length;
   let lines = 0;
-  for (let i = 0; i < utf8.length; i += 1) {
-    if (utf8[i] !== LF) continue;
+  for (let i = 0; i < bytes.length; i += 1) {
+    if (bytes[i] !== LF) continue;
     lines += 1;
     if (lines === first) start = i + 1;
     if (lines === last) end = i + 1;
   }
-  const endsOpen = utf8.length > 0 && utf8[utf8.length - 1] !== LF;
+  const endsOpen = bytes.length > 0 && bytes[bytes.length - 1] !== LF;
   return { start, end, total: endsOpen ? lines + 1 : lines };
 }
 
-function showLines(utf8: Buffer, { start, end }: Part): string[] {
+function showLines(shown: ShownBytes, { start, end }: Part): string[] {
+  const { bytes } = shown;
   const lines: string[] = [];
   let length = 0;
   for (let at = start; at < end; ) {
-    const newline = utf8.indexOf(LF, at);
+    const newline = bytes.indexOf(LF, at);
     const next = newline === -1 || newline >= end ? end : newline;
-    const line = showLine(utf8, { start: at, end: next > at && utf8[next - 1] === CR ? next - 1 : next });
-    length += line.length + 1;
+    const line = shown.show(at, next > at && bytes[next - 1] === CR ? next - 1 : next);
+    // Without the notes on what was cut, lest a text under the limit be called too long.
+    length += Math.min(line.length, MAX_LINE_LENGTH) + 1;
     if (length > MAX_TEXT_BYTES + 1) throw tooMuchText(end - start);
-    lines.push(line);
+    lines.push(cutLine(line));
     at = next + 1;
   }
   return lines;
 }
 
-function showLine(utf8: Buffer, { start, end }: { start: number; end: number }): string {
-  const text = utf8.toString('utf8', start, end);
-  if (text.length <= MAX_LINE_LENGTH) return text;
-  // Cut from a copy of the head: a part of `text` would hold all of it in memory.
-  const head = utf8.toString('utf8', start, Math.min(end, start + MAX_LINE_LENGTH * 3 + 3));
-  return `${cutText(head, MAX_LINE_LENGTH)}... [cut: this line has ${text.length.toLocaleString('en-US')} characters]`;
+function cutLine(line: string): string {
+  if (line.length <= MAX_LINE_LENGTH) return line;
+  // A copy: a part of the line would hold all of it in memory.
+  const head = Buffer.from(cutText(line, MAX_LINE_LENGTH)).toString();
+  return `${head}... [cut: this line has ${line.length.toLocaleString('en-US')} characters]`;
 }
 
 function noteRest({ startLine, shown, total }: { startLine: number; shown: number; total: number }): string[] {

@@ -1,5 +1,13 @@
 import type { ReadInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
-import { findPdfHeader, imageTypeOf, isNamedPdf, isNotebook, MAX_NOTEBOOK_BYTES, MAX_PDF_BYTES } from './file-kind.js';
+import {
+  findPdfHeader,
+  imageTypeOf,
+  isNamedPdf,
+  isNotebook,
+  MAX_NOTEBOOK_BYTES,
+  MAX_PDF_BYTES,
+  UnshowableFile,
+} from './file-kind.js';
 import { readOrdinary } from './ordinary-file.js';
 import { resolvePath } from './paths.js';
 import { readText } from './read-text.js';
@@ -24,8 +32,12 @@ export const readTool: WholeTool<ReadInput> = {
     const path = resolvePath(context.cwd, input.file_path);
     const real = context.judgedPath(path);
     const bytes = await readOrdinary({ path, real, action: 'read', ...sizeLimitOf(path) }, context);
-    const output = await show({ path, bytes, input }, context);
-    context.ledger.note(real, bytes);
+    const note = () => context.ledger.note(real, bytes);
+    const output = await show({ path, bytes, input }, context).catch((error: unknown) => {
+      if (error instanceof UnshowableFile) note();
+      throw error;
+    });
+    note();
     return output;
   },
 };

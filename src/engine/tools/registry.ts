@@ -13,7 +13,8 @@ export interface ToolSet {
 }
 
 /** The other kind of list. A model does best with one, so these exist only when they are named. */
-const ON_REQUEST = new Set(['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate']);
+const LIST_TOOLS = ['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'];
+const ON_REQUEST = new Set([...LIST_TOOLS, 'Config']);
 
 /** They put something to a person: where nobody can be asked, a model does better without them. */
 const FOR_PEOPLE = new Set(['AskUserQuestion']);
@@ -50,7 +51,7 @@ const isBuiltin = (name: string): boolean => Object.hasOwn(TOOL_SCHEMAS, canonic
 function wantedBy(tools: SessionConfig['tools']): (name: string) => boolean {
   const named = new Set(Array.isArray(tools) ? tools.map(canonicalToolName) : ['default']);
   if (!named.has('default')) return (name) => named.has(name);
-  const replaced = [...ON_REQUEST].some((name) => named.has(name)) ? 'TodoWrite' : undefined;
+  const replaced = LIST_TOOLS.some((name) => named.has(name)) ? 'TodoWrite' : undefined;
   return (name) => named.has(name) || (!ON_REQUEST.has(name) && name !== replaced);
 }
 

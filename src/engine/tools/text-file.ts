@@ -98,8 +98,7 @@ export function decodeText(bytes: Uint8Array): TextFile {
   }
   const body = toBuffer(bytes.subarray(bom ? UTF8_BOM.length : 0));
   if (encoding === 'utf8') return { text: body.toString('utf8'), encoding, bom };
-  const text = body.toString('latin1');
-  return { text: encoding === 'windows1252' ? fromWindows1252(text) : text, encoding, bom };
+  return { text: encoding === 'windows1252' ? fromWindows1252(body) : body.toString('latin1'), encoding, bom };
 }
 
 /** Throws when the encoding of the file has no such character; nothing is replaced in silence. */
@@ -108,7 +107,7 @@ export function encodeText({ text, encoding, bom }: TextFile): Uint8Array {
     const bytes = Buffer.from(bom ? `\ufeff${text}` : text, 'utf16le');
     return encoding === 'utf16le' ? bytes : bytes.swap16();
   }
-  if (encoding === 'windows1252') return Buffer.from(toWindows1252(text), 'latin1');
+  if (encoding === 'windows1252') return toWindows1252(text);
   const body = Buffer.from(text, encoding === 'bytes' ? 'latin1' : 'utf8');
   return bom ? Buffer.concat([UTF8_BOM, body]) : body;
 }
@@ -116,18 +115,42 @@ export function encodeText({ text, encoding, bom }: TextFile): Uint8Array {
 /** What Windows-1252 has at 0x80 to 0x9f; the five bytes that mean nothing stand for themselves, so all come back. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
-const fromWindows1252 = (latin: string): string =>
-  latin.replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] ?? byte);
+/** Character codes by byte, and bytes by character code with 0 for none but NUL: a call per character takes seconds. */
+const CODE_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const isLatin = byte < 0x80 || byte > 0x9f;
+  return isLatin ? byte : WINDOWS_1252.charCodeAt(byte - 0x80);
+});
+const BYTE_OF_CODE = new Uint8Array(0x10000);
+for (const [byte, code] of CODE_OF_BYTE.entries()) BYTE_OF_CODE[code] = byte;
 
-const toWindows1252 = (text: string): string =>
-  text.replace(/[^\p{ASCII}\xa0-\xff]/gu, (character) => {
-    const at = WINDOWS_1252.indexOf(character);
-    if (at !== -1) return String.fromCharCode(0x80 + at);
-    throw new Error(
-      `The file is in Windows-1252, which has no "${character.toWellFormed()}". Use other characters, or convert the ` +
-        'file to UTF-8 first, for example with iconv.',
-    );
-  });
+function fromWindows1252(bytes: Buffer): string {
+  const latin = bytes.toString('latin1');
+  if (!/[\x80-\x9f]/.test(latin)) return latin;
+  const units = Buffer.allocUnsafe(bytes.length * 2);
+  for (let i = 0; i < bytes.length; i += 1) {
+    const code = CODE_OF_BYTE[bytes[i] ?? 0] ?? 0;
+    units[2 * i] = code & 0xff;
+    units[2 * i + 1] = code >> 8;
+  }
+  return units.toString('utf16le');
+}
+
+function toWindows1252(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(text.length);
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    const byte = BYTE_OF_CODE[code] ?? 0;
+    if (byte === 0 && code !== 0) throw notInWindows1252(String.fromCodePoint(text.codePointAt(i) ?? code));
+    bytes[i] = byte;
+  }
+  return bytes;
+}
+
+const notInWindows1252 = (character: string): Error =>
+  new Error(
+    `The file is in Windows-1252, which has no "${character.toWellFormed()}". Use other characters, or convert the ` +
+      'file to UTF-8 first, for example with iconv.',
+  );
 
 /** Text of the model in the terms of `TextFile.text`, so that it can be searched for and put in. */
 export const toFileText = (value: string, encoding: Encoding): string =>
@@ -137,32 +160,36 @@ export const toFileText = (value: string, encoding: Encoding): string =>
 export const showText = ({ text, encoding }: TextFile): string =>
   encoding === 'bytes' ? Buffer.from(text, 'latin1').toString('utf8') : text.toWellFormed();
 
-/** The same as bytes of UTF-8, without a mark. What is UTF-8 already is neither decoded nor copied. */
-export function showBytes(bytes: Uint8Array): { utf8: Buffer; encoding: Encoding } {
-  const { encoding, bom } = encodingOf(bytes);
-  if (encoding === 'utf8') return { utf8: toBuffer(bytes.subarray(bom ? UTF8_BOM.length : 0)), encoding };
-  return { utf8: Buffer.from(showText(decodeText(bytes)), 'utf8'), encoding };
+/** A text in bytes: each newline is the byte 10, so that lines can be found before they are decoded. */
+export interface ShownBytes {
+  bytes: Buffer;
+  encoding: Encoding;
+  /** As `showText` shows that part. It must not begin or end within a character. */
+  show(start: number, end: number): string;
 }
 
-/** How many times `part` occurs, not counting overlaps. `part` must not be empty. */
-export function countOccurrences(text: string, part: string): number {
-  let found = 0;
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) found += 1;
-  return found;
+/** Only UTF-16 is decoded as a whole. A byte order mark is left out. */
+export function showBytes(whole: Uint8Array): ShownBytes {
+  const { encoding, bom } = encodingOf(whole);
+  const isWide = encoding === 'utf16le' || encoding === 'utf16be';
+  const bytes = isWide
+    ? Buffer.from(showText(decodeText(whole)), 'utf8')
+    : toBuffer(whole.subarray(bom ? UTF8_BOM.length : 0));
+  const show: ShownBytes['show'] =
+    encoding === 'windows1252'
+      ? (start, end) => fromWindows1252(bytes.subarray(start, end))
+      : (start, end) => bytes.toString('utf8', start, end);
+  return { bytes, encoding, show };
 }
 
-/** Whether most lines end in CRLF. */
-export function endsInCrlf(text: string): boolean {
-  const crlf = countOccurrences(text, '\r\n');
-  return crlf > 0 && crlf * 2 >= countOccurrences(text, '\n');
-}
-
-export const toCrlf = (text: string): string => text.replace(/\r?\n/g, '\r\n');
-
-/** Lines without their endings. A newline at the end does not start another line. */
-export function splitLines(text: string): string[] {
-  if (text === '') return [];
-  const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+/** The first lines, without their endings. A newline at the end does not start another line. */
+export function splitLines(text: string, most = Number.POSITIVE_INFINITY): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length && lines.length < most; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline === -1 ? text.length : newline;
+    lines.push(text.slice(at, end > at && text[end - 1] === '\r' ? end - 1 : end));
+    at = end + 1;
+  }
+  return lines;
 }

@@ -76,9 +76,13 @@ async function tell({ page, prompt, callAside }: Asked, context: ToolContext): P
     const size = page.bytes.toLocaleString('en-US');
     return `${page.url} is a file of type ${page.type}, ${size} bytes. It is kept in ${page.path}; Read opens images and PDFs.`;
   }
-  if (page.text.trim() === '') return `${page.url} answered ${page.code} ${page.codeText} without any text.`;
+  if (page.text.trim() === '') {
+    return `${page.url} answered ${page.code} ${page.codeText} without any text.${noteGap(page)}`;
+  }
   return answer({ page, prompt, callAside }, context);
 }
+
+const noteGap = ({ gap }: PageText): string => (gap === undefined ? '' : `\n\n[${gap}]`);
 
 /** The page closes nothing: what looks like its frame is spelled otherwise. */
 const frame = ({ url }: PageText, text: string): string =>
@@ -86,7 +90,7 @@ const frame = ({ url }: PageText, text: string): string =>
 
 async function answer({ page, prompt, callAside }: Asked & { page: PageText }, context: ToolContext): Promise<string> {
   const { signal } = context;
-  const gap = page.gap === undefined ? '' : `\n\n[${page.gap}]`;
+  const gap = noteGap(page);
   const shown = cutText(page.text, MAX_PAGE);
   try {
     const blocks = await callAside({

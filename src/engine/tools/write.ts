@@ -1,8 +1,8 @@
 import type { WholeTool, ToolContext, WriteInput } from '../../protocol/index.js';
 import { refuseUnknown } from './ledger.js';
-import { createPatch } from './patch.js';
+import { createPatch, tellPatch } from './patch.js';
 import { resolvePath } from './paths.js';
-import { originalFor, readThere, refusing, replaceFile } from './replace-file.js';
+import { originalFor, readThere, refuseBrokenText, refuseFolderName, refusing, replaceFile } from './replace-file.js';
 import { decodeText, isBinary, showText } from './text-file.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
@@ -18,6 +18,8 @@ const foundFiles = new WeakSet<WriteInput>();
 
 /** Looks at the file that is to be replaced. A text refuses. */
 async function judge(input: WriteInput, context: ToolContext): Promise<Target | string> {
+  const wrong = refuseFolderName(input.file_path) ?? refuseBrokenText('content', input.content);
+  if (wrong !== undefined) return wrong;
   const path = resolvePath(context.cwd, input.file_path);
   const real = context.judgedPath(path);
   const before = await readThere(real, context);
@@ -42,20 +44,22 @@ export const writeTool: WholeTool<WriteInput> = {
     const target = await judge(input, context);
     if (typeof target === 'string') throw new Error(target);
     const { path, real, before } = target;
+    const original = before === undefined || isBinary(before) ? undefined : showText(decodeText(before));
+    // Before the write: what fails must not fail behind it.
+    const patch = original === undefined ? { hunks: [], cut: false } : createPatch(original, input.content);
     await replaceFile(context, { real, before, data: Buffer.from(input.content, 'utf8') });
 
-    const shared = { filePath: path, content: input.content, userModified: false };
-    if (before === undefined) {
-      return {
-        content: `File created successfully at: ${path}`,
-        structured: { type: 'create', ...shared, structuredPatch: [], originalFile: null },
-      };
-    }
-    const original = isBinary(before) ? undefined : showText(decodeText(before));
-    const structuredPatch = original === undefined ? [] : createPatch(original, input.content);
+    const isNew = before === undefined;
     return {
-      content: `The file ${path} has been updated successfully.`,
-      structured: { type: 'update', ...shared, structuredPatch, originalFile: originalFor(original) },
+      content: isNew ? `File created successfully at: ${path}` : `The file ${path} has been updated successfully.`,
+      structured: {
+        type: isNew ? 'create' : 'update',
+        filePath: path,
+        content: input.content,
+        userModified: false,
+        ...tellPatch(patch),
+        originalFile: originalFor(original),
+      },
     };
   },
 };

@@ -73,7 +73,9 @@ export function privateKindOf(address: string): string | undefined {
 
 /** Names that never lead to a public server, whoever resolves them. */
 export function isPrivateName(host: string): boolean {
-  return /(^|\.)(localhost|local|internal|home\.arpa)$/.test(host);
+  return /(^|\.)(localhost|local|internal|localdomain|lan|home\.arpa)$|^(metadata|instance-data|ip6-localhost|ip6-loopback|broadcasthost)$/.test(
+    host,
+  );
 }
 
 const find = (ranges: readonly Range[], bytes: Bytes): string | undefined =>

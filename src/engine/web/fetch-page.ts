@@ -16,6 +16,8 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const ANSWER_MS = 30_000;
 const TOTAL_MS = 60_000;
 const MAX_URL = 8_000;
+/** Where names are left to the proxy, a lookup of our own may never be answered. */
+const PROXY_LOOKUP_MS = 3_000;
 
 /** How the outside is reached. Tests give their own. */
 export interface WebEffects {
@@ -146,10 +148,10 @@ interface Route {
 }
 
 async function openRoute(url: URL, options: FetchOptions): Promise<Route> {
-  const { hosts, env, effects = {} } = options;
+  const { env, effects = {} } = options;
   const proxy = proxyFor(url, env);
   if (proxy !== undefined) {
-    judgeHost(url, hosts);
+    await judgeName(url, options);
     const { ProxyAgent } = await import('undici');
     const agent = new ProxyAgent({ uri: proxy, requestTls: { ca: effects.ca } });
     return { dispatcher: agent, close: () => void agent.destroy().catch(() => {}) };
@@ -215,7 +217,8 @@ function judgeHost(url: URL, hosts: PrivateHosts): string | undefined {
 }
 
 /** The addresses that will be connected to: public, all of them, unless the user opened the host. */
-async function judgeAddresses(url: URL, { hosts, signal, effects = {} }: FetchOptions): Promise<readonly string[]> {
+async function judgeAddresses(url: URL, options: FetchOptions): Promise<readonly string[]> {
+  const { hosts, signal, effects = {} } = options;
   const literal = judgeHost(url, hosts);
   if (literal !== undefined) return [literal];
   const lookup = effects.lookup ?? lookupAll;
@@ -226,12 +229,25 @@ async function judgeAddresses(url: URL, { hosts, signal, effects = {} }: FetchOp
     throw explainFailure(thrown, { url, signal });
   }
   if (addresses.length === 0) throw new Error(`The host ${hostOf(url)} has no address. Check the spelling.`);
-  if (hosts.allows(url)) return addresses;
+  if (!hosts.allows(url)) refusePrivate(url, addresses);
+  return addresses;
+}
+
+function refusePrivate(url: URL, addresses: readonly string[]): void {
   for (const address of addresses) {
     const kind = privateKindOf(address);
     if (kind !== undefined) throw refuse(url, `leads to a private address (${address}, ${kind})`);
   }
-  return addresses;
+}
+
+/** A proxy looks the name up by itself. Where only it can, there is nothing to judge. */
+async function judgeName(url: URL, { hosts, clock, signal, effects = {} }: FetchOptions): Promise<void> {
+  if (judgeHost(url, hosts) !== undefined || hosts.allows(url)) return;
+  const lookup = effects.lookup ?? lookupAll;
+  const waiting = startDeadline(clock, signal, { ms: PROXY_LOOKUP_MS, words: 'no answer' });
+  const addresses = await unlessAborted(lookup(hostOf(url)), waiting.signal).catch(() => []);
+  waiting.end();
+  refusePrivate(url, addresses);
 }
 
 const lookupAll = async (host: string): Promise<string[]> => {

@@ -115,5 +115,5 @@ const ENDINGS: Readonly<Record<string, string>> = {
 /** Read opens images and PDF files by the ending of their names. */
 function endingOf(url: URL, type: string): string {
   const [ending = '.bin'] = /\.[a-z0-9]{1,8}$/i.exec(url.pathname) ?? [];
-  return ENDINGS[type] ?? ending.toLowerCase();
+  return (Object.hasOwn(ENDINGS, type) ? ENDINGS[type] : undefined) ?? ending.toLowerCase();
 }

@@ -1,5 +1,4 @@
 /** Files of the local disk: whole reads of ordinary files, and writes that replace all or nothing. */
-import { randomUUID } from 'node:crypto';
 import {
   accessSync,
   closeSync,
@@ -23,6 +22,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileStat } from '../../protocol/index.js';
+import { createDraftName, removeStaleDrafts } from './drafts.js';
 import { type ExactFolder, openFolder } from './exact-folder.js';
 import { codeOf, isMissing, linkError, retell, systemError } from './system-error.js';
 
@@ -132,6 +132,7 @@ export async function writeWhole(path: string, data: Uint8Array, options: { exac
     const folder = openFolder(dirname(target), { make: true });
     try {
       await replace(folder, basename(target), { path, data });
+      removeStaleDrafts(folder);
     } finally {
       folder.close();
     }
@@ -148,7 +149,7 @@ async function replace(folder: ExactFolder, name: string, file: { path: string; 
   const before = lookForFile(target, path);
   // A rename asks only the folder for permission.
   if (before !== undefined) accessSync(target, constants.W_OK);
-  const draft = folder.at(`.heddle-${randomUUID()}.tmp`);
+  const draft = folder.at(createDraftName());
   const fd = openSync(draft, 'wx', before === undefined ? 0o666 : 0o600);
   try {
     try {

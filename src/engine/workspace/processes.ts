@@ -1,14 +1,16 @@
 /** Child processes as whole families: started as group leaders, ended with everything they started. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ProcessExit, ProcessSpec } from '../../protocol/index.js';
+import { openFolder } from './exact-folder.js';
+import { openInput } from './process-input.js';
 import { type Family, livesOn, startTimeOf, walkFamily } from './process-table.js';
 import { ensureReaper, hostToken, registerGroup, unregisterGroup } from './reaper.js';
+import { codeOf } from './system-error.js';
+import { createWitness, type Witness } from './witness.js';
 
 /** Carries who started a process, also to children that leave their group. Nested hosts add to it. */
 const MARKER = 'HEDDLE_CALL';
@@ -35,6 +37,12 @@ interface Call {
   startedAt?: number;
   /** Resolves when the leader has exited. */
   exited: Promise<void>;
+}
+
+interface Started {
+  child: ChildProcess;
+  call: Call;
+  look?: Witness;
 }
 
 let workspaces = 0;
@@ -86,20 +94,26 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
     }
   };
 
-  const start = (spec: ProcessSpec): { child: ChildProcess; call: Call } => {
+  const start = (spec: ProcessSpec): Started => {
     ensureReaper({ path: spec.env.PATH, logger });
     const [file, ...args] = spec.argv;
     const marker = `${token}${++calls};`;
-    const input = spec.input === undefined ? undefined : openInput(spec.input);
+    const folder = spec.exact === true ? openFolder(spec.cwd) : undefined;
+    let look: Witness | undefined;
+    let input: number | undefined;
     let child: ChildProcess;
     try {
+      look = folder && createWitness(folder, { path: spec.cwd, since: clock.now() });
+      input = openInput(spec);
       child = spawn(file, args, {
-        cwd: spec.cwd,
+        // The child has the handle too, until the program takes over.
+        cwd: folder?.at('.') ?? spec.cwd,
         env: { ...spec.env, [MARKER]: `${spec.env[MARKER] ?? ''}${marker}` },
         detached: true,
         stdio: [input ?? 'ignore', 'pipe', 'pipe'],
       });
     } finally {
+      folder?.close();
       if (input !== undefined) closeSync(input);
     }
     const { pid } = child;
@@ -109,7 +123,7 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
     call.startedAt = startTimeOf(pid);
     live.add(call);
     registerGroup(pid);
-    return { child, call };
+    return { child, call, look };
   };
 
   /** Once the leader is reaped its number may come to belong to others; without /proc there is nothing else to go by. */
@@ -178,13 +192,15 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
     async run(spec) {
       if (spec.signal.aborted) return { code: null, signal: null, timedOut: false, aborted: true };
       for (const call of live) if (call.startedAt === undefined) releaseGroup(call);
-      let started: ReturnType<typeof start>;
+      let started: Started;
       try {
         started = start(spec);
       } catch (error) {
-        throw toStartError(error, spec);
+        throw isAboutPlace(error, spec) ? error : toStartError(error, spec);
       }
-      return watch(started.child, started.call, spec);
+      const { child, call, look } = started;
+      const exit = await watch(child, call, spec);
+      return look === undefined ? exit : { ...exit, look };
     },
     async close() {
       // Looking through /proc costs more than a whole answer.
@@ -193,24 +209,6 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
       await Promise.all([leftovers, ...live].map(end));
     },
   };
-}
-
-/**
- * A file without a name that holds the input. Pipes of Node are sockets: programs cannot open those as /dev/stdin, and
- * bash takes them for a remote login and runs what ~/.bashrc says.
- */
-function openInput(data: Uint8Array): number {
-  const path = join(tmpdir(), `heddle-${crypto.randomUUID()}`);
-  const file = openSync(path, 'wx+', 0o600);
-  try {
-    unlinkSync(path);
-    // By position, so that whoever reads starts at the beginning.
-    for (let at = 0; at < data.byteLength; ) at += writeSync(file, data, at, data.byteLength - at, at);
-  } catch (error) {
-    closeSync(file);
-    throw error;
-  }
-  return file;
 }
 
 /** False when nobody is there to get the signal. */
@@ -283,6 +281,10 @@ function openOutput(child: ChildProcess, spec: ProcessSpec, clock: Clock): Outpu
     },
   };
 }
+
+/** A link is in the way, or the file for the input cannot be read: the caller knows what that means. */
+const isAboutPlace = (error: unknown, { inputFile }: ProcessSpec): boolean =>
+  codeOf(error) === 'ELOOP' || (inputFile !== undefined && (error as NodeJS.ErrnoException).path === inputFile);
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 

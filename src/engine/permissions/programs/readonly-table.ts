@@ -1,35 +1,60 @@
-import { type FlagSpec, type ReadFlags, readFlags } from './command-flags.js';
-import { judgeGit } from './readonly-git.js';
+import type { FlagSpec, ReadFlags } from '../command-flags.js';
 
 /** A program that changes nothing, with the flags of which that is known. */
-interface ReadOnlySpec extends FlagSpec {
+export interface ReadOnlySpec extends FlagSpec {
   /**
    * `paths`: every operand is a file. `pattern`: the first one is not, unless a flag gave the pattern. `text`: no
-   * operand is opened.
+   * operand is opened. `none`: there may be none.
    */
-  operands: 'paths' | 'pattern' | 'text';
+  operands: 'paths' | 'pattern' | 'text' | 'none';
   /** Reads the working directory when no path is named. */
   readsCwd?: boolean;
+  /** It opens files inside of folders: `always`, or with one of these flags. */
+  recurses?: string;
+  /** It tells of files without opening them. */
+  onlyNames?: boolean;
+  /** One of its other flags writes, or runs a program: a word that may turn into a flag must not. */
+  hasBadFlags?: boolean;
+  /** It follows links below a folder, so that the folder must be trusted. */
+  followsLinks?: boolean;
   accept?(read: ReadFlags): boolean;
 }
 
-// Left out on purpose: what follows links (`ls -L`, `grep -R`, `rg -L`, `diff` of folders), names further files to read
-// (`-f`, `--files0-from`), runs programs (`rg -z`, `rg --pre`, `sort --compress-program`) or never ends.
-const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
+const CHECKSUM: ReadOnlySpec = {
+  operands: 'paths',
+  short: 'bctwz',
+  long: 'binary check text tag zero ignore-missing quiet status strict warn',
+};
+
+// Left out on purpose: what follows links (`ls -L`, `grep -R`, `rg -L`), names further files to read (`-f`,
+// `--files0-from`), runs programs (`rg -z`, `rg --pre`, `sort --compress-program`, `diff -l`) or never ends.
+export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
   ls: {
     operands: 'paths',
     readsCwd: true,
+    onlyNames: true,
     short: 'aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1',
     long:
       'all almost-all author escape ignore-backups color[=] directory classify[=] file-type format= full-time ' +
       'group-directories-first no-group human-readable si inode kibibytes ignore= hide= indicator-style= literal ' +
       'numeric-uid-gid quote-name reverse recursive size sort= time= time-style= width= zero',
   },
+  tree: {
+    operands: 'paths',
+    readsCwd: true,
+    onlyNames: true,
+    hasBadFlags: true,
+    short: 'adfixqNQpugshDFJCnvctUr',
+    shortValue: 'LPI',
+    long: 'noreport dirsfirst filesfirst gitignore prune du si inodes device matchdirs ignore-case filelimit= timefmt= sort= charset=',
+  },
   cat: {
     operands: 'paths',
     short: 'AbeEnstTuv',
     long: 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting',
   },
+  tac: { operands: 'paths', short: 'br', shortValue: 's', long: 'before regex separator=' },
+  rev: { operands: 'paths' },
   head: { operands: 'paths', number: true, short: 'qvz', shortValue: 'nc', long: 'lines= bytes= quiet silent verbose' },
   tail: { operands: 'paths', number: true, short: 'qvz', shortValue: 'nc', long: 'lines= bytes= quiet silent verbose' },
   wc: { operands: 'paths', short: 'cmlwL', long: 'bytes chars lines words max-line-length total=' },
@@ -41,11 +66,13 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   },
   file: {
     operands: 'paths',
+    hasBadFlags: true,
     short: 'bhiLN0',
     long: 'brief mime mime-type mime-encoding dereference no-dereference no-pad print0',
   },
   stat: {
     operands: 'paths',
+    onlyNames: true,
     short: 'fLtx',
     shortValue: 'c',
     long: 'dereference file-system terse format= printf=',
@@ -53,6 +80,7 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   du: {
     operands: 'paths',
     readsCwd: true,
+    onlyNames: true,
     short: 'abchkmsSx0',
     shortValue: 'dt',
     long:
@@ -61,17 +89,20 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   },
   df: {
     operands: 'paths',
+    onlyNames: true,
     short: 'aHhiklmPT',
     shortValue: 't',
     long: 'all human-readable si inodes local portability print-type total type= block-size= output[=]',
   },
   realpath: {
     operands: 'paths',
+    onlyNames: true,
     short: 'eLmPqsz',
     long: 'canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero',
   },
   readlink: {
     operands: 'paths',
+    onlyNames: true,
     short: 'efmnqsvz',
     long: 'canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero',
   },
@@ -79,6 +110,7 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   dirname: { operands: 'text', short: 'z', long: 'zero' },
   sort: {
     operands: 'paths',
+    hasBadFlags: true,
     short: 'bcCdfghiMmnRrsuVz',
     shortValue: 'kt',
     long:
@@ -88,6 +120,7 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   },
   uniq: {
     operands: 'paths',
+    hasBadFlags: true,
     short: 'cdDiuz',
     shortValue: 'fsw',
     long:
@@ -102,6 +135,18 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
     shortValue: 'bcdf',
     long: 'bytes= characters= delimiter= fields= complement only-delimited output-delimiter= zero-terminated',
   },
+  paste: { operands: 'paths', short: 'sz', shortValue: 'd', long: 'serial delimiters= zero-terminated' },
+  column: {
+    operands: 'paths',
+    short: 'tJenx',
+    shortValue: 'csNo',
+    long: 'table separator= output-separator= table-columns=',
+  },
+  join: { operands: 'paths', short: 'iz', shortValue: 'aejotv12' },
+  fold: { operands: 'paths', short: 'bs', shortValue: 'w', long: 'bytes spaces width=' },
+  fmt: { operands: 'paths', short: 'cstu', shortValue: 'wpg', long: 'width=' },
+  expand: { operands: 'paths', short: 'i', shortValue: 't', long: 'initial tabs=' },
+  unexpand: { operands: 'paths', short: 'a', shortValue: 't', long: 'all first-only tabs=' },
   tr: { operands: 'text', short: 'cCdst', long: 'complement delete squeeze-repeats truncate-set1' },
   comm: {
     operands: 'paths',
@@ -109,9 +154,47 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
     long: 'check-order nocheck-order output-delimiter= total zero-terminated',
   },
   cmp: { operands: 'paths', short: 'bls', shortValue: 'in', long: 'print-bytes verbose quiet silent bytes=' },
+  diff: {
+    operands: 'paths',
+    hasBadFlags: true,
+    followsLinks: true,
+    recurses: 'r recursive',
+    number: true,
+    short: 'abBcdeEiNpqrstTuwy',
+    shortValue: 'CIUWx',
+    long:
+      'brief color[=] context[=] exclude= expand-tabs ignore-all-space ignore-blank-lines ignore-case ' +
+      'ignore-matching-lines= ignore-space-change ignore-tab-expansion ignore-trailing-space minimal new-file ' +
+      'recursive report-identical-files side-by-side speed-large-files strip-trailing-cr ' +
+      'suppress-common-lines text unified[=] width=',
+  },
+  base64: { operands: 'paths', hasBadFlags: true, short: 'd', shortValue: 'w', long: 'decode wrap= ignore-garbage' },
+  md5sum: CHECKSUM,
+  sha1sum: CHECKSUM,
+  sha256sum: CHECKSUM,
+  sha512sum: CHECKSUM,
+  b2sum: CHECKSUM,
+  cksum: { operands: 'paths', shortValue: 'a', long: 'algorithm= untagged' },
+  strings: { operands: 'paths', short: 'adfo', shortValue: 'net', long: 'all bytes= encoding= print-file-name radix=' },
+  od: {
+    operands: 'paths',
+    short: 'abcdfiloxsv',
+    shortValue: 'AjNtwS',
+    long: 'address-radix= skip-bytes= read-bytes= format= output-duplicates',
+  },
+  hexdump: { operands: 'paths', short: 'bcCdovx', shortValue: 'ns', long: 'canonical length= skip=' },
+  xxd: {
+    operands: 'paths',
+    hasBadFlags: true,
+    short: 'aAbCdeipu',
+    shortValue: 'cglnos',
+    // A second operand is the file it writes; `-r` writes too.
+    accept: ({ operands }) => operands.length <= 1,
+  },
   grep: {
     operands: 'pattern',
     readsCwd: true,
+    recurses: 'r recursive',
     number: true,
     short: 'EFGPivwxyclLoqsbHhnTUZzrIa',
     shortValue: 'emABC',
@@ -125,6 +208,8 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
   rg: {
     operands: 'pattern',
     readsCwd: true,
+    recurses: 'always',
+    hasBadFlags: true,
     short: 'abcFHiIlnNopPqsSuUvwx0.',
     shortValue: 'ABCdEegjMmrtT',
     long:
@@ -136,16 +221,22 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
       'quiet replace= encoding= threads= no-messages one-file-system no-config unrestricted no-follow pretty',
   },
   pwd: { operands: 'text', short: 'LP' },
-  whoami: { operands: 'text' },
+  whoami: { operands: 'none' },
   id: { operands: 'text', short: 'gGnruz', long: 'group groups name real user zero' },
+  groups: { operands: 'text' },
+  tty: { operands: 'none', short: 's' },
+  nproc: { operands: 'none', long: 'all ignore=' },
+  uptime: { operands: 'none', short: 'ps' },
+  free: { operands: 'none', short: 'bkmghtlw', shortValue: 's' },
+  hostname: { operands: 'none', short: 'sfdiIA' },
   uname: {
-    operands: 'text',
+    operands: 'none',
     short: 'aimnoprsv',
     long: 'all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system',
-    accept: ({ operands }) => operands.length === 0,
   },
   date: {
     operands: 'text',
+    hasBadFlags: true,
     short: 'Ru',
     shortValue: 'd',
     shortOptional: 'I',
@@ -153,100 +244,11 @@ const PROGRAMS: Readonly<Record<string, ReadOnlySpec>> = {
     // Any other operand is a time to set.
     accept: ({ operands }) => operands.every((operand) => operand.startsWith('+')),
   },
+  sleep: {
+    operands: 'text',
+    accept: ({ operands }) => operands.every((operand) => /^\d{1,3}(?:\.\d+)?s?$/.test(operand)),
+  },
   which: { operands: 'text', short: 'a' },
   type: { operands: 'text', short: 'afptP' },
   seq: { operands: 'text', number: true, short: 'w', shortValue: 'fs', long: 'equal-width format= separator=' },
 };
-
-type Judge = (args: readonly string[]) => readonly string[] | undefined;
-
-const JUDGES: Readonly<Record<string, Judge>> = {
-  git: judgeGit,
-  find: judgeFind,
-  test: judgeTest,
-  '[': (args) => (args.at(-1) === ']' ? judgeTest(args.slice(0, -1)) : undefined),
-  printf: (args) => (isHarmlessFormat(args) ? [] : undefined),
-  echo: () => [],
-  true: () => [],
-  false: () => [],
-  egrep: (args) => judgeReadOnly(['grep', ...args]),
-  fgrep: (args) => judgeReadOnly(['grep', ...args]),
-};
-
-/** The paths that a command reads when it is known to change nothing; undefined when that is not known. */
-export function judgeReadOnly(words: readonly string[]): readonly string[] | undefined {
-  const [name, ...args] = words;
-  if (name === undefined) return undefined;
-  if (Object.hasOwn(JUDGES, name)) return JUDGES[name]?.(args);
-  const spec = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
-  const read = spec && readFlags(args, spec);
-  if (spec === undefined || read === undefined || spec.accept?.(read) === false) return undefined;
-  const paths = pathsOf(read, spec).filter((path) => path !== '-');
-  return paths.length === 0 && spec.readsCwd === true ? ['.'] : paths;
-}
-
-/** The paths that `mkdir [-p]` or a plain `touch` creates; undefined for any other command. */
-export function judgeFileChange(words: readonly string[]): readonly string[] | undefined {
-  const [name, ...args] = words;
-  if (name !== 'mkdir' && name !== 'touch') return undefined;
-  const read = readFlags(args, name === 'mkdir' ? { short: 'p', long: 'parents' } : {});
-  if (read === undefined || read.operands.length === 0 || read.operands.includes('')) return undefined;
-  return read.operands;
-}
-
-function pathsOf({ flags, operands }: ReadFlags, spec: ReadOnlySpec): readonly string[] {
-  if (spec.operands === 'text') return [];
-  const isPatternGiven = ['e', 'regexp', 'files', 'type-list'].some((flag) => flags.has(flag));
-  return spec.operands === 'paths' || isPatternGiven ? operands : operands.slice(1);
-}
-
-// Predicates of find by the number of words they take. `path` ones name a file that is looked at.
-const FIND_ALONE = listed(
-  '! ( ) , -a -and -o -or -not -depth -daystart -empty -executable -false -ls -mount -nogroup -nouser -print -print0 ' +
-    '-prune -quit -readable -true -writable -xdev',
-);
-const FIND_VALUE = listed(
-  '-amin -atime -cmin -ctime -fstype -gid -group -iname -inum -ipath -iregex -iwholename -links -maxdepth -mindepth ' +
-    '-mmin -mtime -name -path -perm -printf -regex -regextype -size -type -uid -user -wholename',
-);
-const FIND_PATH = listed('-anewer -cnewer -newer -samefile');
-
-function judgeFind(args: readonly string[]): readonly string[] | undefined {
-  const start = args.findIndex((arg) => arg.startsWith('-') || ['!', '(', ')', ','].includes(arg));
-  const roots = start === -1 ? args : args.slice(0, start);
-  const expression = start === -1 ? [] : args.slice(start);
-  const paths = roots.length === 0 ? ['.'] : [...roots];
-  for (let at = 0; at < expression.length; at += 1) {
-    const word = expression[at] ?? '';
-    if (FIND_ALONE.has(word)) continue;
-    at += 1;
-    const value = expression[at];
-    if (value === undefined) return undefined;
-    if (FIND_PATH.has(word)) paths.push(value);
-    else if (!FIND_VALUE.has(word)) return undefined;
-  }
-  return paths;
-}
-
-// Not `-v` and `-R`: they evaluate the subscript of an array name, and with it any command inside.
-const TEST_OPERATORS = listed(
-  '-a -b -c -d -e -f -g -h -k -L -n -o -p -r -s -S -t -u -w -x -z -G -N -O -eq -ne -lt -le -gt -ge -nt -ot -ef',
-);
-
-function judgeTest(args: readonly string[]): readonly string[] | undefined {
-  const isKnown = args.every((arg) => !arg.startsWith('-') || TEST_OPERATORS.has(arg) || /^-\d*$/.test(arg));
-  return isKnown ? args.filter((arg) => arg.includes('/') || arg === '..') : undefined;
-}
-
-/** `-v` assigns to a variable, and so does `%n`: `printf abc%n PATH` makes the next `ls` another program. */
-function isHarmlessFormat(args: readonly string[]): boolean {
-  const hasMark = args[0] === '--';
-  const format = args[hasMark ? 1 : 0];
-  if (format === undefined || (!hasMark && format.startsWith('-'))) return false;
-  const conversions = /%(?:%|[-+ #0']*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[sbqdiouxXfFeEgGc])/g;
-  return !format.replace(conversions, '').includes('%');
-}
-
-function listed(text: string): ReadonlySet<string> {
-  return new Set(text.split(' '));
-}

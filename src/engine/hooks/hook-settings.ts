@@ -1,0 +1,26 @@
+/** Hooks of settings files, kept in step with the files. */
+import type { SessionScope } from '../scope.js';
+import type { SessionSettings } from '../settings/session-settings.js';
+
+/** A change of settings is told to hooks before it is taken over, and may be refused by them. */
+export async function openHookSettings(scope: SessionScope, settings: SessionSettings): Promise<void> {
+  const { hooks } = scope;
+  // The weakest first: of two hooks that rewrite the same thing the last one counts.
+  const sources = () => settings.loaded.hookSources.toReversed();
+  await hooks.replaceSettings(sources());
+  settings.mayChange = async (files) => {
+    if (!hooks.has('ConfigChange')) return true;
+    const { signal } = new AbortController();
+    const fired = files.map((file_path) =>
+      hooks.fire('ConfigChange', { source: sourceOf(file_path, settings), file_path }, { signal }),
+    );
+    return (await Promise.all(fired)).every((verdict) => verdict.block === undefined);
+  };
+  settings.onChange(() => hooks.replaceSettings(sources()));
+}
+
+function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {
+  if (file === files.user) return 'user_settings';
+  if (file === files.project) return 'project_settings';
+  return file === files.local || file === files.mainLocal ? 'local_settings' : 'policy_settings';
+}

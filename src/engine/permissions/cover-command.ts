@@ -1,0 +1,283 @@
+import { basename, resolve } from 'node:path/posix';
+import { climbsBack, placesOf } from './command.js';
+import type { LineContext } from './line-context.js';
+import { isProtected, isWithinRoots } from './path.js';
+import { hasDangers } from './programs/danger.js';
+import { INTERPRETERS, writesOf } from './programs/effects.js';
+import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
+import { judgeFileChange, type ReadOnlyUse } from './programs/readonly.js';
+import { isControllingVariable, isHarmlessVariable } from './programs/variables.js';
+import type { CommandGrant, CompiledRule } from './rules/rule-index.js';
+import { HOLE, hasHole, isForeign, isFree, literalStart } from './shell/hole.js';
+import { nameOf, type Redirection, type Segment } from './shell/reading.js';
+import { isLiteralWord, type ShellWord } from './shell/word.js';
+
+/** Why a part of a line may run unasked, or why it may not. */
+export type Cover =
+  | { isCovered: true; rule?: CompiledRule /** It changes files, which the mode accepts. */; edits?: boolean }
+  | { isCovered: false; reason: string /** The place that is the trouble. */; path?: string; isOutside?: boolean };
+
+export interface CoverContext extends LineContext {
+  /** Rules that allow commands do not count: only what is harmless by itself. */
+  rulesAside: boolean;
+  /** A rule that allows every command. */
+  whole: CompiledRule | undefined;
+  /** Some rule forbids commands or paths, so that what is hidden matters even where everything is allowed. */
+  isWatched: boolean;
+}
+
+const no = (reason: string, more: { path?: string; isOutside?: boolean } = {}): Cover => ({
+  isCovered: false,
+  reason,
+  ...more,
+});
+const FREE: Cover = { isCovered: true };
+
+const VARIABLE = "A variable in this command can't be checked before it runs";
+const APPROVAL = 'This command requires approval';
+const OUTSIDE_READ = 'Path is outside allowed working directories';
+const OTHER_REPOSITORY = 'It may run programs that the repository there names';
+const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
+
+/** Every part of a line with what covers it: its commands, then the files that the shell opens, then its variables. */
+export function* coversOf(context: CoverContext): Generator<{ cover: Cover; segment?: Segment }> {
+  for (const segment of context.reading.segments) {
+    if (segment.role === 'run') yield { cover: coverSegment(segment, context), segment };
+  }
+  for (const redirection of context.reading.redirections) yield { cover: coverRedirection(redirection, context) };
+  for (const { name, exported } of context.reading.settings) {
+    const isFine = exported && context.whole === undefined ? isHarmlessVariable(name) : !isControllingVariable(name);
+    yield { cover: isFine ? FREE : no(`It sets ${name}, which may change what runs`) };
+  }
+}
+
+function coverSegment(segment: Segment, context: CoverContext): Cover {
+  const { whole } = context;
+  // `IFS= read` cuts what is read, and nothing else.
+  const isReading = /^(?:read|mapfile|readarray)$/.test(nameOf(segment));
+  const odd = segment.assignments.find(
+    (name) =>
+      !(name === 'IFS' && isReading) && (whole === undefined ? !isHarmlessVariable(name) : isControllingVariable(name)),
+  );
+  if (odd !== undefined) return no(`It sets ${odd}, which may change what runs`);
+  if (segment.isFunction === true) return FREE;
+  if (whole !== undefined) {
+    const isHidden = context.isWatched && context.factOf(segment).dangers.length > 0;
+    return isHidden ? no('It may run something that does not show') : { isCovered: true, rule: whole };
+  }
+  const granted = context.rulesAside ? no(APPROVAL) : coverByRule(segment, context);
+  if (granted.isCovered) return granted;
+  const { use } = context.factOf(segment);
+  const free = coverBuiltin(segment, context) ?? (use && coverReading(use, segment, context));
+  if (free?.isCovered === true) return free;
+  const edit = coverEdit(segment, context);
+  if (edit?.isCovered === true) return edit;
+  return free ?? edit ?? granted;
+}
+
+function coverByRule(segment: Segment, context: CoverContext): Cover {
+  const { allow } = context.policy.book;
+  let refusal: Cover = no(segment.words.some(({ value }) => isForeign(value)) ? VARIABLE : APPROVAL);
+  const plain = withoutOptions(segment);
+  for (const given of plain === segment ? [segment] : [segment, plain]) {
+    for (const grant of allow.grants(given.words)) {
+      const cover = coverByGrant(grant, given, context);
+      if (cover.isCovered) return cover;
+      refusal = cover;
+    }
+  }
+  const { outer } = segment;
+  if (outer === undefined) {
+    const exact = segment.words.every(isLiteralWord) ? allow.exactLine(segment.source) : undefined;
+    return exact === undefined ? refusal : { isCovered: true, rule: exact };
+  }
+  // A rule for a wrapper allows what it runs only when it names that, too.
+  for (const grant of allow.grants(outer.words)) {
+    const reaches = grant.named > outer.at || grant.pattern.kind === 'exact';
+    if (reaches && outer.words.every(({ value }) => !isForeign(value))) return { isCovered: true, rule: grant.rule };
+  }
+  return refusal;
+}
+
+/** `git --no-pager log` is `git log`, where the options in front change nothing else. */
+function withoutOptions(segment: Segment): Segment {
+  if (nameOf(segment) !== 'git') return segment;
+  const { words } = segment;
+  const { at, options, configs, folders } = readGit(words.slice(1).map(({ value }) => value));
+  const isHarmless =
+    options.every((option) => isQuietOption(option)) && configs.every(isHarmlessConfig) && folders.length === 0;
+  return at === 0 || !isHarmless ? segment : { ...segment, words: [words[0] as ShellWord, ...words.slice(at + 1)] };
+}
+
+function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, context: CoverContext): Cover {
+  const { words } = segment;
+  const open = words.slice(named);
+  if (open.some(({ value }) => isForeign(value))) return no(VARIABLE);
+  const name = nameOf(segment);
+  if (pattern.kind !== 'exact') {
+    const danger = context.factOf(segment).dangers.find(({ at }) => at >= named && !isNamed(pattern.text, words[at]));
+    if (danger !== undefined) return no(`${words[danger.at]?.value ?? name} is more than the rule ${rule.text} names`);
+    const mayTurn =
+      hasDangers(name, context.tables.dangers) && words.some((_, at) => at >= named && mayBeFlag(words, at));
+    if (mayTurn) return no('A word of it may turn out to be a flag');
+  }
+  if (
+    INTERPRETERS.test(basename(name)) &&
+    segment.isPiped &&
+    open.every(({ value }) => value.startsWith('-') || /^\/(?:dev|proc)\//.test(value))
+  ) {
+    return no('It runs what comes on its standard input');
+  }
+  // Another repository than that of the project names programs of its own.
+  if (pattern.kind !== 'exact' && name === 'git' && !runsAtRoot(segment, context)) return no(OTHER_REPOSITORY);
+  const written = coverWrites(segment, context);
+  return written ?? { isCovered: true, rule };
+}
+
+/** The rule says the flag itself. */
+const isNamed = (text: string, word: ShellWord | undefined): boolean =>
+  word !== undefined && text.includes(/^--?[A-Za-z-]+/.exec(word.value)?.[0] ?? word.value);
+
+const TAKES_TEXT = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--author|--date)$/;
+
+/** What a command prints, or a name of a file, may begin with a dash. */
+function mayBeFlag(words: readonly ShellWord[], at: number): boolean {
+  const { value, splits } = words[at] as ShellWord;
+  if (!splits && TAKES_TEXT.test(words[at - 1]?.value ?? '')) return false;
+  return splits || (literalStart(value) === '' && hasHole(value) && !value.startsWith(HOLE.number));
+}
+
+/** A program that a rule allows may still not write just anywhere. */
+function coverWrites(segment: Segment, context: CoverContext): Cover | undefined {
+  const values = segment.words.map(({ value }) => value);
+  for (const path of writesOf(values, context.tables.writers).writes) {
+    for (const place of placesOf(path, segment.folders)) {
+      const real = context.places.get(place) ?? place;
+      if (isWithinRoots(real, context.policy.roots) || context.policy.book.allow.edits.find(real) !== undefined)
+        continue;
+      return no(OUTSIDE_WRITE, { path: real, isOutside: true });
+    }
+  }
+  return undefined;
+}
+
+/** Builtins that change nothing but the shell; what they set is judged with the variables. */
+const BUILTINS = new Set(
+  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout'.split(
+    ' ',
+  ),
+);
+
+function coverBuiltin(segment: Segment, context: CoverContext): Cover | undefined {
+  const name = nameOf(segment);
+  if (name === 'cd' || name === 'pushd') return coverMove(segment, context);
+  if (!BUILTINS.has(name) || printsVariables(segment)) return undefined;
+  return segment.words.slice(1).some(({ value }) => isForeign(value)) ? no(VARIABLE) : FREE;
+}
+
+/** Without names these print all variables, and with them what is secret. */
+function printsVariables({ words }: Segment): boolean {
+  const [name, ...args] = words.map(({ value }) => value);
+  if (name === 'set') return args.length === 0;
+  if (!/^(?:export|declare|typeset|readonly|local)$/.test(name ?? '')) return false;
+  return args.some((arg) => /^-[A-Za-z]*[pfF]/.test(arg)) || !args.some((arg) => !arg.startsWith('-'));
+}
+
+function coverMove(segment: Segment, context: CoverContext): Cover {
+  const { policy, places } = context;
+  const operands = segment.words.slice(1).filter(({ value }) => !/^-[LPe@]+$/.test(value) && value !== '--');
+  const target = operands[0]?.value ?? policy.home;
+  if (operands.length > 1 || hasHole(target) || target === '-') return no(APPROVAL);
+  const found = placesOf(target, segment.folders);
+  if (found.length === 0) return no(APPROVAL);
+  for (const place of found) {
+    const real = places.get(place);
+    if (real === undefined || !isWithinRoots(real, policy.roots))
+      return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
+  }
+  return FREE;
+}
+
+function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext): Cover {
+  const { policy } = context;
+  const { words } = segment;
+  if (words.some(({ value }) => isForeign(value))) return no(VARIABLE);
+  if (use.hasBadFlags && words.some((_, at) => at > 0 && mayBeFlag(words, at)))
+    return no('A word of it may turn out to be a flag');
+  if (use.needsTrust && !policy.trusted)
+    return no('It may run programs that the project names, and the folder is not trusted');
+  if (use.needsTrust && nameOf(segment) === 'git' && !runsAtRoot(segment, context)) {
+    return no(OTHER_REPOSITORY);
+  }
+  if (use.paths.length === 0) return FREE;
+  if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted) return no(APPROVAL);
+  for (const path of use.paths) {
+    const cover = coverRead(path, segment.folders, context);
+    if (!cover.isCovered) return cover;
+  }
+  return FREE;
+}
+
+/** Below the project there may be folders that look like a repository to git, and are not of its owner's making. */
+function runsAtRoot({ folders, words }: Segment, { policy, places }: CoverContext): boolean {
+  const moved = readGit(words.slice(1).map(({ value }) => value)).folders;
+  const found = folders?.map((folder) => resolve(folder, ...moved)) ?? [];
+  return found.length > 0 && found.every((folder) => policy.roots.includes(places.get(folder) ?? folder));
+}
+
+function coverRead(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {
+  const { policy, places } = context;
+  if (isFree(path)) return no(APPROVAL);
+  // What a substitution prints is read through a descriptor.
+  if (path === `/dev/fd/${HOLE.number}`) return FREE;
+  if (climbsBack(path)) return no(OUTSIDE_READ, { path, isOutside: true });
+  const found = placesOf(path, folders);
+  if (found.length === 0) return no(path === '' ? APPROVAL : 'The folder it runs in is only known when it runs');
+  const open = policy.ownFolder === undefined ? policy.roots : [...policy.roots, policy.ownFolder];
+  for (const place of found) {
+    const real = places.get(place);
+    const isOpen =
+      real !== undefined && (isWithinRoots(real, open) || policy.book.allow.reads.find(real) !== undefined);
+    if (!isOpen) return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
+  }
+  return FREE;
+}
+
+function coverRedirection(redirection: Redirection, context: CoverContext): Cover {
+  const { target, folders, reads, writes, connects } = redirection;
+  if (context.whole !== undefined && !(connects && context.isWatched)) return { isCovered: true, rule: context.whole };
+  if (connects) return no('It opens a connection');
+  if (target === undefined || isForeign(target.value)) return no(VARIABLE);
+  if (writes) return coverWrite(target.value, folders, context);
+  return reads ? coverRead(target.value, folders, context) : FREE;
+}
+
+function coverWrite(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {
+  const { policy, places } = context;
+  const found = placesOf(path, folders);
+  if (hasHole(path) || climbsBack(path) || found.length === 0) return no(APPROVAL);
+  let rule: CompiledRule | undefined;
+  for (const place of found) {
+    const real = places.get(place);
+    rule = real === undefined ? undefined : policy.book.allow.edits.find(real);
+    if (rule !== undefined) continue;
+    const isInside = real !== undefined && isWithinRoots(real, policy.roots);
+    if (!isInside) return no(OUTSIDE_WRITE, { path: real ?? place, isOutside: true });
+    if (policy.mode !== 'acceptEdits' || isProtected(real))
+      return no(`Writing to ${real} needs approval`, { path: real });
+  }
+  return { isCovered: true, edits: true, ...(rule !== undefined && { rule }) };
+}
+
+/** Commands that only make or change files which they name. */
+function coverEdit(segment: Segment, context: CoverContext): Cover | undefined {
+  const values = segment.words.map(({ value }) => value);
+  const isTee = values[0] === 'tee' && values.slice(1).every((value) => !value.startsWith('-') || value === '-a');
+  const paths = isTee ? values.slice(1).filter((value) => value !== '-a') : judgeFileChange(values);
+  if (paths === undefined || segment.words.some(({ value }) => hasHole(value))) return undefined;
+  for (const path of paths) {
+    const cover = coverWrite(path, segment.folders, context);
+    if (!cover.isCovered) return cover;
+  }
+  return { isCovered: true, edits: true };
+}

@@ -1,0 +1,141 @@
+import { basename } from 'node:path/posix';
+import { readLine } from './command.js';
+import type { LineContext, LineTouch } from './line-context.js';
+import { INTERPRETERS, type Touch } from './programs/effects.js';
+import { matchesGlob, parseGlob } from './rules/glob.js';
+import type { PathKey } from './rules/path-index.js';
+import type { PathPattern } from './rules/path-pattern.js';
+import type { CompiledRule, RuleIndex } from './rules/rule-index.js';
+import { SegmentFact } from './segment-fact.js';
+import { nameOf, type Segment } from './shell/reading.js';
+
+/** A rule that stops a line, and whether that is certain. */
+export interface Hit {
+  rule: CompiledRule;
+  isCertain: boolean;
+  /** What of the line it is about. */
+  about: string;
+  path?: string;
+}
+
+/** The rule of one behaviour that a line falls under: one that it certainly does comes first. */
+export function findHit(rules: RuleIndex, context: LineContext): Hit | undefined {
+  const { reading } = context;
+  const whole = rules.exactLine(reading.line);
+  if (whole !== undefined) return { rule: whole, isCertain: true, about: reading.line };
+  const search = new Search(rules, context);
+  if (rules.judgesCommands) {
+    for (const segment of reading.segments) if (search.command(segment, 0)) return search.best;
+    if (reading.cut && search.text(reading.line, {})) return search.best;
+  }
+  if (rules.judgesPaths) for (const touched of context.touched()) if (search.touch(touched)) return search.best;
+  return search.best;
+}
+
+const MAX_DEPTH = 2;
+
+/** Looks for what is certain, and remembers the first of what is possible. Each step says whether it is over. */
+class Search {
+  readonly #rules: RuleIndex;
+  readonly #context: LineContext;
+  best: Hit | undefined;
+
+  constructor(rules: RuleIndex, context: LineContext) {
+    this.#rules = rules;
+    this.#context = context;
+  }
+
+  #add(hit: Hit): boolean {
+    if (hit.isCertain) this.best = hit;
+    else this.best ??= hit;
+    return hit.isCertain;
+  }
+
+  command(segment: Segment, depth: number): boolean {
+    const match = this.#rules.forbids(segment.words);
+    if (match !== undefined && this.#add({ ...match, about: showWords(segment) })) return true;
+    if (depth > MAX_DEPTH) return false;
+    const { cwd, home, tables } = this.#context;
+    const { dangers } = depth === 0 ? this.#context.factOf(segment) : new SegmentFact(segment, tables);
+    for (const { script } of dangers) {
+      if (script === undefined) continue;
+      const inner = readLine(script, { cwd, home, tables });
+      for (const each of inner.segments) if (this.command(each, depth + 1)) return true;
+    }
+    return INTERPRETERS.test(bareName(segment)) && this.#code(segment);
+  }
+
+  /** A program in another language may run what a rule is about, if it names it. */
+  #code(segment: Segment): boolean {
+    const about = showWords(segment);
+    const texts = [...segment.words.slice(1).map(({ value }) => value), segment.inputText ?? ''];
+    return texts.some((text) => /[\s(]/.test(text) && this.text(text, { about, isCertain: false }));
+  }
+
+  /** Words of a text that no parser has read. */
+  text(text: string, options: { about?: string; isCertain?: boolean }): boolean {
+    const tokens = text.split(/[\s;&|()<>`$"'\\{}=,[\]]+/).filter((token) => token !== '');
+    for (const [at, token] of tokens.entries()) {
+      const words = tokens.slice(at, at + 8).map((value) => ({ value, splits: false }));
+      const match = this.#rules.forbids(words);
+      if (match === undefined) continue;
+      const isCertain = match.isCertain && options.isCertain !== false;
+      if (this.#add({ rule: match.rule, isCertain, about: options.about ?? token })) return true;
+    }
+    return false;
+  }
+
+  touch({ touch, forms }: LineTouch): boolean {
+    const { access, recurses } = touch;
+    const { reads, edits } = this.#rules;
+    for (const { path: form, key } of forms) {
+      const asRead = look(reads, form, key);
+      if (asRead !== undefined && this.#add(toHit(asRead, { form, isCertain: access !== 'text' }))) return true;
+      const asWrite = access === 'read' ? undefined : look(edits, form, key);
+      if (asWrite !== undefined && this.#add(toHit(asWrite, { form, isCertain: access === 'write' }))) return true;
+      if (recurses !== true || key === undefined) continue;
+      for (const { pattern, rule } of reads.below(form)) {
+        if (mayBeOpened(pattern, touch)) this.#add({ rule, isCertain: false, about: form, path: form });
+      }
+    }
+    return false;
+  }
+}
+
+const showWords = ({ words }: Segment): string => words.map(({ value }) => value).join(' ');
+
+const bareName = (segment: Segment): string => basename(nameOf(segment));
+
+interface Found {
+  rule: CompiledRule;
+  isCertain: boolean;
+}
+
+function look(index: RuleIndex['reads'], form: string, key: PathKey | undefined): Found | undefined {
+  if (index.size === 0) return undefined;
+  const rule = key === undefined ? index.findPossible(form) : index.find(key);
+  return rule && { rule, isCertain: key !== undefined };
+}
+
+const toHit = (found: Found, { form, isCertain }: { form: string; isCertain: boolean }): Hit => ({
+  rule: found.rule,
+  isCertain: found.isCertain && isCertain,
+  about: form,
+  path: form,
+});
+
+/** False when a search leaves out what the pattern matches. */
+function mayBeOpened({ steps, anchor }: PathPattern, { includes, skipsHidden }: Touch): boolean {
+  const last = steps.at(-1);
+  const name =
+    steps.length === 0
+      ? (anchor.split('/').at(-1) ?? '')
+      : last !== undefined && 'name' in last
+        ? last.name
+        : undefined;
+  if (name === undefined) return true;
+  if (skipsHidden === true && name.startsWith('.')) return false;
+  // A name may be that of a folder, and then says nothing of the files in it.
+  const isFile = /\.[A-Za-z0-9]+$/.test(name);
+  return includes === undefined || !isFile || includes.some((include) => matchesGlob(parseGlob(include), name));
+}

@@ -1,0 +1,114 @@
+import { basename, resolve } from 'node:path/posix';
+import { placesOf, readLine } from './command.js';
+import type { JudgedAccess, PermissionPolicy } from './policy.js';
+import { INTERPRETERS, type Touch } from './programs/effects.js';
+import { type PathKey, toPathKey } from './rules/path-index.js';
+import { factsOf, type SegmentFact } from './segment-fact.js';
+import { HOLE, hasHole } from './shell/hole.js';
+import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
+import { COMMAND_TABLES, type CommandTables } from './tables.js';
+
+/** A path that a line touches, under every name that rules may know it by. */
+export interface LineTouch {
+  touch: Touch;
+  folders: readonly string[] | undefined;
+  forms: readonly PathForm[];
+}
+
+export interface PathForm {
+  path: string;
+  /** Absent for a path with holes. */
+  key: PathKey | undefined;
+}
+
+/** A shell line with what is known of the place it runs in. */
+export interface LineContext {
+  reading: CommandReading;
+  policy: PermissionPolicy;
+  tables: CommandTables;
+  /** Where paths, as the line names them, really are. */
+  places: ReadonlyMap<string, string>;
+  cwd: string;
+  home: string;
+  factOf(segment: Segment): SegmentFact;
+  /** Found out when it is first asked for. */
+  touched(): readonly LineTouch[];
+}
+
+export function toLineContext(
+  command: string,
+  accesses: readonly JudgedAccess[],
+  policy: PermissionPolicy,
+): LineContext {
+  const { cwd, home, tables = COMMAND_TABLES } = policy;
+  const reading = readLine(command, { cwd, home, tables });
+  const places = new Map(accesses.map(({ given, path }) => [given ?? path, path]));
+  let touched: readonly LineTouch[] | undefined;
+  const context = {
+    reading,
+    policy,
+    tables,
+    places,
+    cwd,
+    home,
+    factOf: factsOf(reading, tables),
+    touched() {
+      touched ??= findTouches(context);
+      return touched;
+    },
+  };
+  return context;
+}
+
+function findTouches(context: Omit<LineContext, 'touched'>): LineTouch[] {
+  const { reading, factOf } = context;
+  const found: LineTouch[] = [];
+  const add = (touch: Touch, folders: readonly string[] | undefined): void =>
+    void found.push({ touch, folders, forms: formsOf(touch.path, folders, context) });
+  for (const { target, writes, reads, folders } of reading.redirections) {
+    const path = target?.value ?? HOLE.any;
+    if (reads) add({ path, access: 'read' }, folders);
+    if (writes) add({ path, access: 'write' }, folders);
+  }
+  for (const segment of reading.segments) {
+    if (segment.role === 'remote' || segment.role === 'wrapper') continue;
+    const isCode = INTERPRETERS.test(basename(nameOf(segment)));
+    for (const touch of factOf(segment).touches) {
+      // A path inside of a program is one that it opens; inside of other texts it may be just a word.
+      add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment.folders);
+    }
+  }
+  return found;
+}
+
+/** From each folder it may start in, as it is written and where links lead. */
+function formsOf(
+  path: string,
+  folders: readonly string[] | undefined,
+  { places, home, policy }: Omit<LineContext, 'touched'>,
+): PathForm[] {
+  if (path === '' || path.length > 1_000) return [];
+  if (/^[\uE000\uE001]/.test(path)) return [{ path: HOLE.any, key: undefined }];
+  const written = path === '~' || path.startsWith('~/') ? home + path.slice(1) : path;
+  const absolute = written.startsWith('/')
+    ? [resolve(written)]
+    : (folders?.map((folder) => resolve(folder, written)) ?? [`${HOLE.any}/${written}`]);
+  const forms: PathForm[] = [];
+  const add = (form: string): void => void forms.push({ path: form, key: hasHole(form) ? undefined : toPathKey(form) });
+  const folds = policy.platform === 'darwin' || policy.platform === 'win32';
+  for (const form of absolute) {
+    const real = realForm(form, places);
+    for (const each of real === undefined || real === form ? [form] : [form, real]) {
+      add(folds ? each.toLowerCase() : each);
+    }
+  }
+  return forms;
+}
+
+/** Of a path with a hole, when a link leads its folder elsewhere. */
+function realForm(form: string, places: ReadonlyMap<string, string>): string | undefined {
+  if (!hasHole(form)) return places.get(form);
+  const [folder] = placesOf(form, undefined);
+  const real = folder === undefined ? undefined : places.get(folder);
+  return real === undefined || folder === undefined ? undefined : real + form.slice(folder === '/' ? 0 : folder.length);
+}

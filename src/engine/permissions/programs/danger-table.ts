@@ -1,0 +1,125 @@
+/**
+ * Arguments by which a program runs another one, loads code, or does what its name does not tell. A rule for the program
+ * does not cover them unless it names them.
+ */
+export interface DangerSpec {
+  /** Letters of short flags. */
+  short?: string;
+  /** Letters that take a value: what follows them in a word is no flag. */
+  values?: string;
+  /** Names of long flags, parted by spaces. Abbreviations of them count. */
+  long?: string;
+  /** Words that are dangerous as such. */
+  words?: string;
+  /** How dangerous words begin. */
+  starts?: string;
+  /** What dangerous words hold. */
+  holds?: string;
+  /** The value of such a flag is a command line. */
+  runs?: boolean;
+  /** Letters may come without a dash in the first argument: `tar xf`. */
+  bundles?: boolean;
+}
+
+const VIM: DangerSpec = { short: 'cSsuW', values: 'Ttw', long: 'cmd', starts: '+' };
+const NETCAT: DangerSpec = { short: 'ec', values: 'pwsiIOqx', long: 'exec sh-exec lua-exec', runs: true };
+const COMPILER: DangerSpec = { starts: '-fplugin= -wrapper -specs= -B -Xclang' };
+const PACKAGES: DangerSpec = { long: 'script-shell node-options' };
+const AWK: DangerSpec = { short: 'liE', values: 'Fvf', long: 'load include exec' };
+
+/** Keys are the name of a program, or its name and a subcommand. */
+export const DANGERS: Readonly<Record<string, DangerSpec>> = {
+  tar: {
+    short: 'IF',
+    values: 'fCbgHKLNTVX',
+    long: 'checkpoint-action to-command use-compress-program rsh-command rmt-command info-script new-volume-script',
+    runs: true,
+    bundles: true,
+  },
+  cpio: { long: 'rsh-command', runs: true },
+  rsync: { short: 'e', values: 'fBTM', long: 'rsh rsync-path', runs: true },
+  zip: { long: 'unzip-command', starts: '-TT', runs: true },
+  find: { words: '-delete -fprint -fprint0 -fprintf -fls' },
+  sort: { long: 'compress-program', runs: true },
+  split: { long: 'filter', runs: true },
+  install: { long: 'strip-program', runs: true },
+  patch: { short: 'e', values: 'BDdFgioprVYz', long: 'ed' },
+  rg: { short: 'z', values: 'ABCdEefgjMmrtT', long: 'pre search-zip hostname-bin', runs: true },
+  ag: { long: 'pager', runs: true },
+  ack: { long: 'pager', runs: true },
+  bat: { long: 'pager', runs: true },
+  man: { short: 'PH', values: 'CELMmRrSeps', long: 'pager html', runs: true },
+  less: {
+    short: 'koO',
+    values: 'bDhjPptTxyz',
+    long: 'lesskey-file lesskey-src lesskey-content log-file',
+    starts: '+! +:! +s +v +|',
+  },
+  more: { starts: '+! +:! +v' },
+  vim: VIM,
+  vi: VIM,
+  nvim: VIM,
+  view: VIM,
+  ex: VIM,
+  emacs: { short: 'fl', long: 'eval execute funcall load script batch' },
+  nano: { short: 's', values: 'CJQTXYZor', long: 'speller', runs: true },
+  awk: AWK,
+  gawk: AWK,
+  ssh: { short: 'oFI', values: 'BbcDEeiJLlmOpQRSWw' },
+  scp: { short: 'oFSD', values: 'cilPX', runs: true },
+  sftp: { short: 'oFSDb', values: 'BciJlPRsX' },
+  curl: { short: 'K', values: 'AbcCdDeEFhHmoPQrtTuUwxXyYz', long: 'config' },
+  wget: { short: 'e', values: 'aABDiIloOPQRtTUwX', long: 'execute use-askpass config' },
+  nc: NETCAT,
+  ncat: NETCAT,
+  netcat: NETCAT,
+  socat: { starts: 'EXEC: SYSTEM: SHELL: exec: system: shell:' },
+  tcpdump: { short: 'z', values: 'BcCEFGijmMrsTVwWy', runs: true },
+  make: { long: 'eval', starts: 'SHELL= MAKEFLAGS= .SHELLFLAGS=' },
+  gmake: { long: 'eval', starts: 'SHELL= MAKEFLAGS= .SHELLFLAGS=' },
+  cmake: { words: '-E -P' },
+  npm: PACKAGES,
+  pnpm: PACKAGES,
+  yarn: PACKAGES,
+  go: { starts: '-exec -toolexec -vettool --exec --toolexec --vettool' },
+  cargo: { long: 'config' },
+  gradle: { short: 'I', long: 'init-script' },
+  java: { starts: '-javaagent: -agentlib: -agentpath:' },
+  gcc: COMPILER,
+  'g++': COMPILER,
+  cc: COMPILER,
+  clang: COMPILER,
+  ctags: { long: 'options' },
+  psql: { holds: '\\!' },
+  mysql: { long: 'pager tee', holds: '\\!' },
+  sqlite3: { holds: '.shell .system .load .output .once edit( writefile( load_extension(' },
+  tmux: {
+    words:
+      'new new-session neww new-window splitw split-window run run-shell if-shell respawn-pane respawn-window pipe-pane send send-keys',
+  },
+  screen: { short: 'Xc' },
+  xterm: { words: '-e' },
+  'apt-get': { short: 'o', long: 'option' },
+  apt: { short: 'o', long: 'option' },
+  dpkg: { long: 'pre-invoke post-invoke status-logger' },
+  gh: { words: 'alias extension' },
+  kubectl: { long: 'kubeconfig' },
+  helm: { long: 'post-renderer' },
+  docker: { long: 'privileged' },
+  exiftool: { words: '-if -config' },
+  openssl: { words: '-engine -provider-path' },
+  git: {
+    long: 'upload-pack receive-pack exec-path config-env ext-diff textconv output smtp-server sendmail-cmd',
+    starts: 'ext:: fd::',
+    runs: true,
+  },
+  'git clone': { short: 'uc', values: 'bjo', long: 'template' },
+  'git init': { long: 'template' },
+  'git grep': { short: 'O', values: 'ABCefm', long: 'open-files-in-pager', runs: true },
+  'git rebase': { short: 'x', values: 'CsX', runs: true },
+  'git difftool': { short: 'x', values: 't', long: 'extcmd', runs: true },
+  'git filter-branch': {
+    long: 'setup env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter',
+    runs: true,
+  },
+};

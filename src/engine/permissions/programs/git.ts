@@ -1,0 +1,90 @@
+import { readFlags } from '../command-flags.js';
+import type { GitSpec } from './git-table.js';
+
+/** A git command, taken apart. Options in front of the subcommand do not hide it. */
+export interface GitCall {
+  subcommand: string | undefined;
+  /** What follows the subcommand. */
+  args: readonly string[];
+  /** The folders of `-C`, in order. */
+  folders: readonly string[];
+  /** `key=value` of each `-c`. */
+  configs: readonly string[];
+  /** Other options in front of the subcommand. */
+  options: readonly string[];
+  /** Where the subcommand stands among the arguments. */
+  at: number;
+}
+
+const WITH_VALUE = new Set([
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--super-prefix',
+  '--config-env',
+  '--exec-path',
+  '--attr-source',
+]);
+
+/** Takes the arguments of git apart. */
+export function readGit(args: readonly string[]): GitCall {
+  const folders: string[] = [];
+  const configs: string[] = [];
+  const options: string[] = [];
+  let at = 0;
+  for (; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    if (!arg.startsWith('-')) break;
+    if (arg === '-C' || arg === '-c') {
+      at += 1;
+      (arg === '-C' ? folders : configs).push(args[at] ?? '');
+    } else {
+      options.push(arg);
+      if (WITH_VALUE.has(arg)) at += 1;
+    }
+  }
+  return { subcommand: args[at], args: args.slice(at + 1), folders, configs, options, at };
+}
+
+/** Settings that change how something looks, and nothing that runs. */
+const HARMLESS_CONFIG =
+  /^(?:color\.[\w.-]+|column\.\w+|advice\.\w+|core\.(?:quotepath|abbrev|autocrlf|whitespace|commentchar)|diff\.(?:renames|renamelimit|context|noprefix|mnemonicprefix|algorithm|colormoved|interhunkcontext)|log\.(?:date|decorate|abbrevcommit|follow|showroot)|status\.\w+|user\.(?:name|email)|author\.\w+|committer\.\w+|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|pull\.(?:rebase|ff)|merge\.(?:ff|conflictstyle)|rebase\.autostash|gc\.auto|fetch\.prune|push\.(?:default|autosetupremote))=/i;
+
+export const isHarmlessConfig = (config: string): boolean =>
+  HARMLESS_CONFIG.test(config) || /^core\.pager=(?:cat)?$/i.test(config) || /^pager\.\w+=false$/i.test(config);
+
+/** Options in front of the subcommand that only take something away. */
+export const isQuietOption = (option: string): boolean =>
+  option === '--no-pager' || option === '-P' || option === '--no-optional-locks';
+
+export interface GitUse {
+  paths: readonly string[];
+  needsTrust: boolean;
+}
+
+/** What a git command reads when it is known to change nothing. */
+export function judgeGit(args: readonly string[], table: Readonly<Record<string, GitSpec>>): GitUse | undefined {
+  const call = readGit(args);
+  if (call.options.length === 1 && call.options[0] === '--version' && args.length === 1)
+    return { paths: [], needsTrust: false };
+  const isPlain = call.options.every(isQuietOption);
+  if (!isPlain || !call.configs.every(isHarmlessConfig)) return undefined;
+  const { subcommand } = call;
+  if (subcommand === undefined || !Object.hasOwn(table, subcommand)) return undefined;
+  const spec = table[subcommand] as GitSpec;
+  const read = readFlags(call.args, spec);
+  if (read === undefined || spec.accept?.(read) === false) return undefined;
+  const formats = [...(read.flags.get('format') ?? []), ...(read.flags.get('pretty') ?? [])];
+  if (formats.some(asksForSignature)) return undefined;
+  if (call.args.some((arg) => arg.includes('::'))) return undefined;
+  // Any word may be a path, and a path outside the repository is read as a plain file.
+  const words = call.args.filter((arg) => arg !== '' && !arg.startsWith('-'));
+  const inCommits = words.flatMap((word) => /^[^:]*:(?!\/)(.+)$/.exec(word)?.[1] ?? []);
+  return {
+    paths: ['.', ...call.folders, ...words, ...inCommits, ...read.operands],
+    needsTrust: spec.needsTrust === true || call.folders.length > 0,
+  };
+}
+
+/** These placeholders run the configured signature program. */
+const asksForSignature = (format: string): boolean => /%[-+ ]?G|signature/i.test(format);

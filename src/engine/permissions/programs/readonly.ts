@@ -1,0 +1,211 @@
+import { type ReadFlags, readFlags } from '../command-flags.js';
+import { judgeGit } from './git.js';
+import { GIT_READ_ONLY, type GitSpec } from './git-table.js';
+import { READ_ONLY, type ReadOnlySpec } from './readonly-table.js';
+import { isPrintingSed } from './sed.js';
+
+/** What a command that changes nothing looks at. */
+export interface ReadOnlyUse {
+  /** The paths it opens or tells about, as written. */
+  paths: readonly string[];
+  /** It opens what lies below its folders. */
+  recurses: boolean;
+  /** It opens none of its paths. */
+  onlyNames: boolean;
+  /** It runs unasked only where the folder is trusted. */
+  needsTrust: boolean;
+  /** A word that turns into a flag could do harm. */
+  hasBadFlags: boolean;
+  /** Of the files below its folders it opens those that fit one of these. */
+  includes?: readonly string[];
+  /** It does not open hidden files by itself. */
+  skipsHidden?: boolean;
+}
+
+export interface ReadOnlyTables {
+  programs: Readonly<Record<string, ReadOnlySpec>>;
+  git: Readonly<Record<string, GitSpec>>;
+}
+
+const TABLES: ReadOnlyTables = { programs: READ_ONLY, git: GIT_READ_ONLY };
+
+const TEXT: ReadOnlyUse = { paths: [], recurses: false, onlyNames: true, needsTrust: false, hasBadFlags: false };
+const opening = (paths: readonly string[]): ReadOnlyUse => ({ ...TEXT, paths, onlyNames: false });
+
+type Judge = (args: readonly string[], tables: ReadOnlyTables) => ReadOnlyUse | undefined;
+
+const JUDGES: Readonly<Record<string, Judge>> = {
+  git: (args, { git }) => {
+    const use = judgeGit(args, git);
+    return use && { ...opening(use.paths), needsTrust: use.needsTrust, hasBadFlags: true };
+  },
+  find: judgeFind,
+  test: judgeTest,
+  '[': (args) => (args.at(-1) === ']' ? judgeTest(args.slice(0, -1)) : undefined),
+  printf: (args) => (isHarmlessFormat(args) ? { ...TEXT, hasBadFlags: true } : undefined),
+  echo: () => TEXT,
+  true: () => TEXT,
+  false: () => TEXT,
+  ':': () => TEXT,
+  egrep: (args, tables) => judgeReadOnly(['grep', ...args], tables),
+  fgrep: (args, tables) => judgeReadOnly(['grep', ...args], tables),
+  sed: judgeSed,
+  awk: judgeAwk,
+  gawk: judgeAwk,
+  mawk: judgeAwk,
+  jq: judgeJq,
+  ps: (args) => (args.every((arg) => PS_WORD.test(arg)) ? TEXT : undefined),
+  command: (args) => (/^-[vV]$/.test(args[0] ?? '') ? TEXT : undefined),
+};
+
+// Not the forms that show the environment of processes.
+const PS_COLUMN = '(?:pid|ppid|pgid|comm|cmd|args|user|stat|rss|vsz|pcpu|pmem|time|etime|tty|lstart)';
+const PS_WORD = new RegExp(`^(?:aux|-ef|-[efAp]|-[ou]|\\d+|${PS_COLUMN}(?:,${PS_COLUMN})*)$`);
+
+/** What a command looks at when it is known to change nothing; undefined when that is not known. */
+export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables = TABLES): ReadOnlyUse | undefined {
+  const [name, ...args] = words;
+  if (name === undefined) return undefined;
+  if (Object.hasOwn(JUDGES, name)) return JUDGES[name]?.(args, tables);
+  const spec = Object.hasOwn(tables.programs, name) ? tables.programs[name] : undefined;
+  const read = spec && readFlags(args, spec);
+  if (spec === undefined || read === undefined || spec.accept?.(read) === false) return undefined;
+  if (spec.operands === 'none' && read.operands.length > 0) return undefined;
+  return toUse(spec, read);
+}
+
+function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
+  const { flags } = read;
+  const paths = pathsOf(read, spec).filter((path) => path !== '-');
+  const recurses =
+    spec.recurses === 'always' ||
+    (spec.recurses !== undefined && spec.recurses.split(' ').some((flag) => flags.has(flag)));
+  const includes = flags.get('include');
+  const isRipgrep = spec.recurses === 'always';
+  const showsHidden = ['hidden', '.', 'u', 'unrestricted', 'glob', 'g', 'iglob'].some((flag) => flags.has(flag));
+  return {
+    paths: paths.length === 0 && spec.readsCwd === true ? ['.'] : paths,
+    recurses,
+    onlyNames: spec.onlyNames === true || spec.operands === 'text' || (isRipgrep && flags.has('files')),
+    needsTrust: spec.followsLinks === true,
+    hasBadFlags: spec.hasBadFlags === true,
+    ...(includes !== undefined && { includes }),
+    ...(isRipgrep && !showsHidden && { skipsHidden: true }),
+  };
+}
+
+function pathsOf({ flags, operands }: ReadFlags, spec: ReadOnlySpec): readonly string[] {
+  if (spec.operands === 'text') return [];
+  const isPatternGiven = ['e', 'regexp', 'files', 'type-list'].some((flag) => flags.has(flag));
+  return spec.operands !== 'pattern' || isPatternGiven ? operands : operands.slice(1);
+}
+
+// Predicates of find by the number of words they take. `path` ones name a file that is looked at.
+const FIND_ALONE = listed(
+  '! ( ) , -a -and -o -or -not -depth -daystart -empty -executable -false -ls -mount -nogroup -nouser -print -print0 ' +
+    '-prune -quit -readable -true -writable -xdev',
+);
+const FIND_VALUE = listed(
+  '-amin -atime -cmin -ctime -fstype -gid -group -iname -inum -ipath -iregex -iwholename -links -maxdepth -mindepth ' +
+    '-mmin -mtime -name -path -perm -printf -regex -regextype -size -type -uid -user -wholename',
+);
+const FIND_PATH = listed('-anewer -cnewer -newer -samefile');
+
+function judgeFind(args: readonly string[]): ReadOnlyUse | undefined {
+  const start = args.findIndex((arg) => arg.startsWith('-') || ['!', '(', ')', ','].includes(arg));
+  const roots = start === -1 ? args : args.slice(0, start);
+  const expression = start === -1 ? [] : args.slice(start);
+  const paths = roots.length === 0 ? ['.'] : [...roots];
+  for (let at = 0; at < expression.length; at += 1) {
+    const word = expression[at] ?? '';
+    if (FIND_ALONE.has(word)) continue;
+    at += 1;
+    const value = expression[at];
+    if (value === undefined) return undefined;
+    if (FIND_PATH.has(word)) paths.push(value);
+    else if (!FIND_VALUE.has(word)) return undefined;
+  }
+  return { ...TEXT, paths, hasBadFlags: true };
+}
+
+// Not `-v` and `-R`: they evaluate the subscript of an array name, and with it any command inside.
+const TEST_OPERATORS = listed(
+  '-a -b -c -d -e -f -g -h -k -L -n -o -p -r -s -S -t -u -w -x -z -G -N -O -eq -ne -lt -le -gt -ge -nt -ot -ef',
+);
+
+function judgeTest(args: readonly string[]): ReadOnlyUse | undefined {
+  const isKnown = args.every((arg) => !arg.startsWith('-') || TEST_OPERATORS.has(arg) || /^-\d*$/.test(arg));
+  return isKnown ? { ...TEXT, paths: args.filter((arg) => arg.includes('/') || arg === '..') } : undefined;
+}
+
+/** `-v` assigns to a variable, and so does `%n`: `printf abc%n PATH` makes the next `ls` another program. */
+function isHarmlessFormat(args: readonly string[]): boolean {
+  const hasMark = args[0] === '--';
+  const format = args[hasMark ? 1 : 0];
+  if (format === undefined || (!hasMark && format.startsWith('-')) || /[\uE000-\uE005]/.test(format)) return false;
+  const conversions = /%(?:%|[-+ #0']*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[sbqdiouxXfFeEgGc])/g;
+  return !format.replace(conversions, '').includes('%');
+}
+
+function judgeSed(args: readonly string[]): ReadOnlyUse | undefined {
+  const read = readFlags(args, {
+    short: 'nErsuz',
+    shortValue: 'e',
+    long: 'quiet silent expression= regexp-extended separate unbuffered null-data posix debug',
+  });
+  if (read === undefined) return undefined;
+  const given = [...(read.flags.get('e') ?? []), ...(read.flags.get('expression') ?? [])];
+  const scripts = given.length > 0 ? given : read.operands.slice(0, 1);
+  if (scripts.length === 0 || !scripts.every(isPrintingSed)) return undefined;
+  return { ...opening(given.length > 0 ? read.operands : read.operands.slice(1)), hasBadFlags: true };
+}
+
+function judgeAwk(args: readonly string[]): ReadOnlyUse | undefined {
+  const read = readFlags(args, { shortValue: 'Fv', long: 'field-separator= assign=' }, { stopsAtOperand: true });
+  const [program, ...files] = read?.operands ?? [];
+  if (program === undefined || !isPrintingAwk(program)) return undefined;
+  return { ...opening(files.filter((file) => file !== '-' && !/^[A-Za-z_]\w*=/.test(file))), hasBadFlags: true };
+}
+
+/** Neither runs, writes nor opens anything by itself, and does not look at the environment. */
+function isPrintingAwk(program: string): boolean {
+  const bare = program
+    .replace(/"(?:\\.|[^"\\\n])*"/g, '""')
+    .replace(/(^\s*|[~(,!{;]\s*|&&\s*|\|\|\s*)\/(?:\\.|[^/"\\\n])+\//g, '$1')
+    .replaceAll('||', '');
+  return !/[|>@"']|\b(?:system|getline|ENVIRON|ARGV|ARGC|PROCINFO|close|fflush)\b/.test(bare.replaceAll('""', ''));
+}
+
+const JQ_FLAGS = {
+  short: 'rcnseSajMC',
+  long: 'raw-output compact-output null-input slurp exit-status sort-keys ascii-output join-output monochrome-output color-output raw-input tab stream seq',
+};
+
+function judgeJq(args: readonly string[]): ReadOnlyUse | undefined {
+  const rest: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? '';
+    if (arg === '--arg' || arg === '--argjson') at += 2;
+    else if (arg === '--indent') at += 1;
+    else rest.push(arg);
+  }
+  const read = readFlags(rest, { ...JQ_FLAGS, short: `${JQ_FLAGS.short}R` });
+  const [filter = '.', ...files] = read?.operands ?? [];
+  const looksOutside = /\b(?:env|ENV|import|include|modulemeta|input_filename|get_search_list|halt_error)\b/.test(
+    filter,
+  );
+  return read === undefined || looksOutside ? undefined : { ...opening(files), hasBadFlags: true };
+}
+
+/** The paths that `mkdir [-p]` or a plain `touch` creates; undefined for any other command. */
+export function judgeFileChange(words: readonly string[]): readonly string[] | undefined {
+  const [name, ...args] = words;
+  if (name !== 'mkdir' && name !== 'touch') return undefined;
+  const read = readFlags(args, name === 'mkdir' ? { short: 'pv', long: 'parents verbose' } : {});
+  if (read === undefined || read.operands.length === 0 || read.operands.includes('')) return undefined;
+  return read.operands;
+}
+
+function listed(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '));
+}

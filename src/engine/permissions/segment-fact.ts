@@ -1,0 +1,63 @@
+import { type Danger, findDangers } from './programs/danger.js';
+import { type Touch, touchesOf } from './programs/effects.js';
+import { judgeReadOnly, type ReadOnlyUse } from './programs/readonly.js';
+import type { CommandReading, Segment } from './shell/reading.js';
+import { COMMAND_TABLES, type CommandTables } from './tables.js';
+
+/** What is known of one command, found out when it is first asked for. */
+export class SegmentFact {
+  readonly #segment: Segment;
+  readonly #tables: CommandTables;
+  #use: { value: ReadOnlyUse | undefined } | undefined;
+  #dangers: readonly Danger[] | undefined;
+  #touches: readonly Touch[] | undefined;
+
+  constructor(segment: Segment, tables: CommandTables) {
+    this.#segment = segment;
+    this.#tables = tables;
+  }
+
+  /** What it looks at when it is known to change nothing. */
+  get use(): ReadOnlyUse | undefined {
+    this.#use ??= {
+      value: judgeReadOnly(
+        this.#segment.words.map(({ value }) => value),
+        this.#tables,
+      ),
+    };
+    return this.#use.value;
+  }
+
+  /** Arguments that a rule for the program does not cover by itself. */
+  get dangers(): readonly Danger[] {
+    this.#dangers ??= findDangers(this.#segment.words, this.#tables.dangers);
+    return this.#dangers;
+  }
+
+  /** Every path that it touches, or may touch. */
+  get touches(): readonly Touch[] {
+    this.#touches ??= touchesOf(this.#segment, this.#tables, this.use);
+    return this.#touches;
+  }
+}
+
+type Facts = (segment: Segment) => SegmentFact;
+
+const KNOWN = new WeakMap<CommandReading, Facts>();
+
+/** The facts of all commands of a line, kept as long as what was read of it. */
+export function factsOf(reading: CommandReading, tables: CommandTables): Facts {
+  const known = tables === COMMAND_TABLES ? KNOWN.get(reading) : undefined;
+  if (known !== undefined) return known;
+  const facts = new Map<Segment, SegmentFact>();
+  const find: Facts = (segment) => {
+    let fact = facts.get(segment);
+    if (fact === undefined) {
+      fact = new SegmentFact(segment, tables);
+      facts.set(segment, fact);
+    }
+    return fact;
+  };
+  if (tables === COMMAND_TABLES) KNOWN.set(reading, find);
+  return find;
+}

@@ -1,0 +1,237 @@
+import type { Assignment, Command, Redirection } from 'unbash';
+import { applyBuiltin } from './builtin.js';
+import type { Frame, Notes } from './frame.js';
+import { HOLE, hasHole, isForeign } from './hole.js';
+import { inspect } from './inspect.js';
+import { toRedirection } from './redirection.js';
+import { type Scope, summarise } from './scope.js';
+import { type Inner, type Unwrapped, unwrap } from './unwrap.js';
+import { expandText, expandWhole, expandWord, type ShellWord, type WordView } from './word.js';
+
+const MAX_DEPTH = 12;
+const MAX_WORLDS = 8;
+
+/** Notes what one simple command runs, and what it does to the shell. */
+export function readSimple(node: Command, given: Frame, notes: Notes): void {
+  const { variables } = inspect(node, given, notes);
+  const { scope } = given;
+  const plain = viewOf(scope, notes);
+  for (const redirect of node.redirects) {
+    const redirection = toRedirection(redirect, plain, scope.folders);
+    if (redirection !== undefined) notes.redirection(redirection);
+    if (isForeign(textOf(redirect, plain) ?? '')) notes.mark('foreign');
+  }
+  const frame = withInput(node, given, plain);
+  const prefix = node.prefix.filter((part): part is Assignment => part.type === 'Assignment');
+  if (node.name === undefined) {
+    for (const assignment of prefix) {
+      notes.setting({ name: assignment.name, exported: false });
+      assign(assignment, { scope, notes, variables });
+    }
+    return;
+  }
+  const source = given.source.slice(node.pos, node.end);
+  const assignments = prefix.map(({ name }) => name);
+  for (const view of worldsOf(variables, { scope, notes })) {
+    const words = [node.name, ...node.args].flatMap((argument) =>
+      argument.type === 'Word' ? expandWord(argument, view) : [asWord(argument, view)],
+    );
+    runWords(words, { frame, notes, source, assignments, sameShell: true, callsFunctions: true });
+  }
+}
+
+/** The value that the variables in it allow for. */
+function assign(
+  assignment: Assignment,
+  { scope, notes, variables }: { scope: Scope; notes: Notes; variables: Set<string> },
+) {
+  const { name, value, append, index } = assignment;
+  if (value.type !== 'Word' || append === true || index !== undefined) return scope.forget(name);
+  scope.set(
+    name,
+    worldsOf(variables, { scope, notes }).map((view) => expandWhole(value, view)),
+  );
+}
+
+const asWord = ({ name, append, value }: Assignment, view: WordView): ShellWord => ({
+  value: `${name}${append === true ? '+' : ''}=${value.type === 'Word' ? expandWhole(value, view) : HOLE.any}`,
+  splits: false,
+});
+
+/** The text of a here-document or here-string, with holes; undefined for other redirections. */
+export function textOf(redirect: Redirection, view: WordView): string | undefined {
+  if (redirect.type === 'HereString') return redirect.target === undefined ? '' : expandWhole(redirect.target, view);
+  if (redirect.type !== 'HereDoc') return undefined;
+  const { body, delimiter } = redirect;
+  // Without quotes the shell takes some backslashes off, and not others.
+  const isRaw = delimiter?.quoted === true || (body.parts === undefined && !body.text.includes('\\'));
+  if (isRaw) return body.text;
+  const text = expandText(body.parts ?? [], view);
+  return body.text.includes('\\') ? `${HOLE.output}${isForeign(text) ? HOLE.any : ''}` : text;
+}
+
+function withInput(node: Command, frame: Frame, view: WordView): Frame {
+  const input = node.redirects.findLast(
+    (redirect) => redirect.operator.startsWith('<') && redirect.descriptor === undefined,
+  );
+  if (input === undefined) return frame;
+  const inputText = textOf(input, view);
+  // From a file, or from a descriptor: what it holds is not known.
+  return { ...frame, isPiped: inputText === undefined, inputText, inputPaths: undefined };
+}
+
+export function viewOf(
+  scope: Scope,
+  notes: Pick<Notes, 'doubt'>,
+  world: ReadonlyMap<string, string> = new Map(),
+): WordView {
+  return {
+    variable: (name) => {
+      const values = world.has(name) ? [world.get(name) as string] : scope.valuesOf(name);
+      return values === undefined ? undefined : values.length === 1 ? values[0] : summarise(values);
+    },
+    home: scope.home,
+    cwd: scope.folders?.length === 1 ? scope.folders[0] : undefined,
+    plainNames: !['cat', 'pwd', 'nproc'].some((name) => scope.functions.has(name)),
+    doubt: notes.doubt,
+  };
+}
+
+/** One view for each way in which the variables of a command may be set, or one for all of them. */
+function worldsOf(variables: ReadonlySet<string>, { scope, notes }: { scope: Scope; notes: Notes }): WordView[] {
+  let worlds: Map<string, string>[] = [new Map()];
+  for (const name of variables) {
+    const values = scope.valuesOf(name) ?? [];
+    if (values.length < 2) continue;
+    if (values.length * worlds.length > MAX_WORLDS) return [viewOf(scope, notes)];
+    worlds = worlds.flatMap((world) => values.map((value) => new Map([...world, [name, value]])));
+  }
+  return worlds.map((world) => viewOf(scope, notes, world));
+}
+
+interface Run {
+  frame: Frame;
+  notes: Notes;
+  source: string;
+  assignments: readonly string[];
+  /** It runs in the shell itself, so that builtins change it. */
+  sameShell: boolean;
+  /** A function of that name would be called. */
+  callsFunctions: boolean;
+}
+
+const DYNAMIC = 'the name of a command in it is only known when it runs';
+
+function runWords(words: readonly ShellWord[], run: Run): void {
+  const { frame, notes, source, assignments } = run;
+  const [name, ...args] = words;
+  if (name === undefined) return;
+  if (frame.depth > MAX_DEPTH) return notes.doubt('it is nested too deeply');
+  const { scope, role, isPiped, inputText, outer } = frame;
+  const add = (own: readonly ShellWord[], more: { role?: Frame['role']; isFunction?: boolean } = {}): void =>
+    notes.segment({
+      words: own,
+      source,
+      folders: scope.folders,
+      assignments,
+      role,
+      isPiped,
+      inputText,
+      outer,
+      ...more,
+    });
+  if (hasHole(name.value) || name.splits) {
+    notes.doubt(DYNAMIC);
+    add(words, { role: 'guess' });
+    // It may be nothing at all, and then the next word is the name.
+    if (name.splits) runWords(args, { ...run, frame: { ...frame, role: 'guess', depth: frame.depth + 1 } });
+    return;
+  }
+  const isFunction = run.callsFunctions && scope.functions.has(name.value);
+  const unwrapped = unwrap(words, notes.wrappers, frame.inputPaths);
+  if (unwrapped === undefined) add(words, { isFunction });
+  else {
+    if (unwrapped.own !== words) add(words, { role: role === 'run' ? 'wrapper' : role });
+    if (unwrapped.own !== undefined) add(unwrapped.own, { isFunction });
+  }
+  if (isFunction) {
+    scope.forgetAll();
+    if (notes.moves) scope.folders = undefined;
+  }
+  if (unwrapped !== undefined) return runInner(words, unwrapped, run);
+  const effect = applyBuiltin(words, run.sameShell ? scope : scope.clone());
+  for (const setting of effect.settings) notes.setting(setting);
+  if (effect.doubt !== undefined) notes.doubt(effect.doubt);
+}
+
+/** These run what they are given in the shell itself. */
+const SAME_SHELL = new Set(['eval', 'command', 'builtin', 'exec']);
+
+function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): void {
+  const { frame } = run;
+  const notes = unwrapped.trust === 'remote' ? toRemote(run.notes) : run.notes;
+  const name = words[0]?.value ?? '';
+  if (unwrapped.doubt !== undefined) notes.doubt(unwrapped.doubt);
+  const sameShell = run.sameShell && SAME_SHELL.has(name);
+  const callsFunctions = run.callsFunctions && name === 'eval';
+  const start = (inner: Inner, role: Frame['role']): void => {
+    const scope = sameShell ? frame.scope : frame.scope.clone();
+    // What a trap runs, it runs at another time; another shell does not know what this one holds.
+    if (name === 'trap') scope.forgetAll();
+    else if (!sameShell) scope.leaveShell();
+    if (name === 'trap' && notes.moves) scope.folders = undefined;
+    if (inner.folder !== undefined) {
+      if (inner.folder.value === '' || inner.folder.splits) scope.folders = undefined;
+      else scope.enter(inner.folder.value);
+    }
+    const next: Frame = {
+      ...frame,
+      scope,
+      role: frame.role === 'run' ? role : frame.role,
+      depth: frame.depth + 1,
+      outer: reach(words, { frame, inner }),
+    };
+    const assignments = [...run.assignments, ...(inner.assignments ?? [])];
+    if (inner.words !== undefined)
+      runWords(inner.words, { ...run, notes, frame: next, assignments, sameShell, callsFunctions });
+    else if (inner.script !== undefined)
+      runScript(inner, { ...run, notes, frame: next, assignments, sameShell, callsFunctions });
+  };
+  if (name === 'trap' && run.sameShell) frame.scope.forgetAll();
+  for (const inner of unwrapped.inner) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'run');
+  for (const inner of unwrapped.guesses ?? []) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'guess');
+  if (unwrapped.runsInput !== true) return;
+  const { inputText } = frame;
+  if (inputText === undefined) return notes.doubt('it runs what comes on its standard input');
+  const scope = frame.scope.clone();
+  scope.leaveShell();
+  runScript({ script: { value: inputText, splits: false }, at: words.length }, { ...run, frame: { ...frame, scope } });
+}
+
+/** The outermost wrapper, and where in it this command begins; nowhere when its words do not stand there as such. */
+function reach(words: readonly ShellWord[], { frame, inner }: { frame: Frame; inner: Inner }): Frame['outer'] {
+  const at = inner.words === undefined ? Infinity : inner.at;
+  return frame.outer === undefined ? { words, at } : { words: frame.outer.words, at: frame.outer.at + at };
+}
+
+/** What runs elsewhere changes nothing here; only its commands are noted. */
+const toRemote = (notes: Notes): Notes => ({
+  ...notes,
+  doubt: () => {},
+  redirection: () => {},
+  setting: () => {},
+  mark: () => {},
+});
+
+function runScript(inner: Inner, run: Run): void {
+  const { script = { value: '', splits: false }, foreign } = inner;
+  const { frame, notes } = run;
+  if (frame.depth > MAX_DEPTH) return notes.doubt('it is nested too deeply');
+  if (frame.role === 'run' && foreign === true) notes.doubt('it runs a script that is not written for bash');
+  if (frame.role === 'run' && (script.splits || hasHole(script.value.replaceAll(HOLE.number, '')))) {
+    notes.doubt('it runs a text that is only known when it runs');
+  }
+  // Names set for the shell are set for all that it runs.
+  for (const name of run.assignments) notes.setting({ name, exported: true });
+  notes.text(script.value, { ...frame, inputText: undefined, inputPaths: undefined, depth: frame.depth + 1 }, notes);
+}

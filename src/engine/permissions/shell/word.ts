@@ -1,0 +1,214 @@
+import type { CommandExpansionPart, DoubleQuotedChild, ParameterExpansionPart, Word, WordPart } from 'unbash';
+import { expandBraces } from './brace.js';
+import { HOLE, hasHole, isForeign, isFree } from './hole.js';
+
+/** One word as a program gets it. What is only known when it runs is a hole. */
+export interface ShellWord {
+  value: string;
+  /** It may become no word, or several. */
+  splits: boolean;
+}
+
+/** What a word may refer to. */
+export interface WordView {
+  /** What the variable holds, with holes; undefined when nothing in sight sets it. */
+  variable(name: string): string | undefined;
+  home: string | undefined;
+  cwd: string | undefined;
+  /** `cat`, `pwd` and `nproc` are the programs of that name, not functions. */
+  plainNames: boolean;
+  doubt(reason: string): void;
+}
+
+export const isLiteralWord = ({ value, splits }: ShellWord): boolean => !splits && !hasHole(value);
+
+/** The words that one word of a line becomes. Nested commands are not looked at here. */
+export function expandWord(word: Word, view: WordView): ShellWord[] {
+  if (word.parts === undefined && !word.text.includes('~')) return [{ value: word.value, splits: false }];
+  const builder = new WordBuilder();
+  const parts = partsOf(word, view);
+  for (const [index, part] of parts.entries()) addPart(builder, part, { view, next: parts[index + 1] });
+  return builder.finish();
+}
+
+/** The text of a word that the shell does not split: a value, a redirection, a here-document. */
+export function expandText(parts: readonly WordPart[], view: WordView): string {
+  const builder = new WordBuilder();
+  for (const part of parts) addPart(builder, part, { view, whole: true });
+  return builder.finish()[0]?.value ?? '';
+}
+
+export const expandWhole = (word: Word, view: WordView): string => expandText(partsOf(word, view), view);
+
+/** The tildes that bash certainly expands: at the start of a word, and right after `name=`. */
+const TILDE = /^([A-Za-z_]\w*=)?(~\+?)(?=\/|$)/;
+/** Where it may, depending on what stands around. */
+const MAYBE_TILDE = /^~|^[^-].*[=:]~/;
+
+function partsOf(word: Word, { home, cwd }: WordView): readonly WordPart[] {
+  const parts = word.parts ?? [literal(word.value)];
+  if (!word.text.includes('~')) return parts;
+  const [first, ...rest] = parts;
+  const [whole = '', before = '', tilde] = TILDE.exec(word.text) ?? [];
+  if (tilde === undefined || first?.type !== 'Literal' || !first.value.startsWith(whole)) {
+    return MAYBE_TILDE.test(word.text) ? [literal(HOLE.any)] : parts;
+  }
+  const after = first.value.slice(whole.length);
+  if (before !== '' && /[:~]/.test(word.text.slice(whole.length))) return [literal(HOLE.any)];
+  return [literal(before + ((tilde === '~' ? home : cwd) ?? HOLE.any) + after), ...rest];
+}
+
+const literal = (value: string): WordPart => ({ type: 'Literal', pos: 0, end: 0, value, text: value });
+
+/** The escapes that we read as bash does. */
+const PLAIN_ANSI_C = /^\$'(?:[^\\']|\\(?:[abeEfnrtv\\'"?]|x[0-9a-fA-F]{2}|[0-7]{3}))*'$/;
+
+interface PartContext {
+  view: WordView;
+  next?: WordPart | undefined;
+  /** Nothing is split, and nothing is matched against names. */
+  whole?: boolean;
+}
+
+function addPart(builder: WordBuilder, part: WordPart, context: PartContext): void {
+  const { view, next, whole = false } = context;
+  const add = (value: string): void => (whole ? builder.add(value) : builder.split(value));
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+      builder.add(part.value);
+      return;
+    case 'AnsiCQuoted':
+      if (!PLAIN_ANSI_C.test(part.text) || /[\0\uE000-\uF8FF]/.test(part.value)) view.doubt('it holds odd quoting');
+      builder.add(part.value);
+      return;
+    case 'LocaleString':
+      view.doubt('it holds text that is translated');
+      for (const child of part.parts) addQuoted(builder, child, view);
+      return;
+    case 'DoubleQuoted':
+      builder.add('');
+      for (const child of part.parts) addQuoted(builder, child, view);
+      return;
+    case 'Glob':
+      builder.add(whole ? part.value : part.kind === 'star' ? HOLE.star : HOLE.one);
+      return;
+    case 'ExtendedGlob':
+      view.doubt('it holds an extended pattern');
+      builder.add(HOLE.star);
+      return;
+    case 'BraceExpansion': {
+      if (whole) return builder.add(part.text);
+      const items = expandBraces(part.text);
+      if (items === undefined) return builder.split(HOLE.any);
+      builder.branch(items);
+      return;
+    }
+    case 'SimpleExpansion':
+      // `$x{a,b}` means `$xa $xb`.
+      if (next?.type === 'BraceExpansion') return builder.split(HOLE.any);
+      if (part.text === '$@' || part.text === '$*') return builder.split(HOLE.any);
+      add(variableValue(part.text.slice(1), view));
+      return;
+    case 'ParameterExpansion':
+      if (isList(part)) return builder.split(HOLE.any);
+      add(parameterValue(part, view));
+      return;
+    case 'CommandExpansion':
+      add(outputOf(part, view));
+      return;
+    case 'ArithmeticExpansion':
+      builder.add(HOLE.number);
+      return;
+    case 'ProcessSubstitution':
+      builder.add(`/dev/fd/${HOLE.number}`);
+      return;
+  }
+}
+
+function addQuoted(builder: WordBuilder, part: DoubleQuotedChild, view: WordView): void {
+  // `"$@"` and `"${a[@]}"` are as many words as there are items.
+  if (part.type === 'SimpleExpansion' && part.text === '$@') return builder.split(HOLE.any);
+  if (part.type === 'ParameterExpansion' && isList(part)) return builder.split(HOLE.any);
+  addPart(builder, part, { view, whole: true });
+}
+
+const isList = ({ index, parameter, prefix }: ParameterExpansionPart): boolean =>
+  prefix !== '#' && (index?.value === '@' || index?.value === '*' || parameter === '@' || parameter === '*');
+
+function variableValue(name: string, view: WordView): string {
+  if (/^[?#$!]$/.test(name)) return HOLE.number;
+  return view.variable(name) ?? HOLE.any;
+}
+
+function parameterValue(part: ParameterExpansionPart, view: WordView): string {
+  const { parameter, prefix, index, operation } = part;
+  if (prefix === '#') return HOLE.number;
+  if (prefix === '!' || index !== undefined) return HOLE.any;
+  const value = variableValue(parameter, view);
+  if (operation === undefined) return value;
+  const isDefault = operation.type === 'Default' && !operation.operator.endsWith('+');
+  if (isDefault && value !== '' && !isFree(value)) return value;
+  return isForeign(value) ? HOLE.any : HOLE.output;
+}
+
+/** What `$(cat <<'E' ...)` and `$(pwd)` print is known; of other commands it is not. */
+function outputOf({ script }: CommandExpansionPart, view: WordView): string {
+  const statement = script?.commands.length === 1 ? script.commands[0] : undefined;
+  const command = statement?.command;
+  if (!view.plainNames || command?.type !== 'Command' || statement?.background === true) return HOLE.output;
+  const { name, prefix, suffix } = command;
+  if (prefix.length > 0 || name === undefined) return HOLE.output;
+  if (name.text === 'pwd' && suffix.length === 0) return view.cwd ?? HOLE.output;
+  if (name.text === 'nproc' && suffix.length === 0) return HOLE.number;
+  const [only] = suffix;
+  if (name.text !== 'cat' || suffix.length !== 1 || only?.type !== 'HereDoc') return HOLE.output;
+  if (only.descriptor !== undefined || only.operator !== '<<' || only.closing === undefined) return HOLE.output;
+  if (only.delimiter?.quoted !== true && /[$`\\]/.test(only.body.text)) return HOLE.output;
+  return only.body.text.replace(/\n+$/, '');
+}
+
+/** Collects words as parts come in. After braces there are several unfinished ones, and parts go to each of them. */
+class WordBuilder {
+  #rows: { done: ShellWord[]; text: string | undefined; splits: boolean }[] = [
+    { done: [], text: undefined, splits: false },
+  ];
+
+  /** Text that stays as it is. */
+  add(text: string): void {
+    for (const row of this.#rows) row.text = (row.text ?? '') + text;
+  }
+
+  /** Text that the shell splits at spaces and matches against names. */
+  split(value: string): void {
+    const pieces = value.split(/[ \t\n]+/);
+    for (const row of this.#rows) {
+      for (const [index, piece] of pieces.entries()) {
+        if (index > 0 && row.text !== undefined) {
+          row.done.push({ value: row.text, splits: row.splits });
+          Object.assign(row, { text: undefined, splits: false });
+        }
+        if (piece === '') continue;
+        row.text = (row.text ?? '') + piece.replace(/\*/g, HOLE.star).replace(/\?|\[[^\]]*\]/g, HOLE.one);
+        if (isFree(piece)) row.splits = true;
+      }
+    }
+  }
+
+  branch(items: readonly string[]): void {
+    this.#rows = this.#rows.flatMap((row) =>
+      items.map((item, index) => ({
+        done: index === 0 ? row.done : [],
+        text: item === '' && row.text === undefined ? undefined : (row.text ?? '') + item,
+        splits: row.splits,
+      })),
+    );
+    if (this.#rows.length > 256) this.#rows = [{ done: [], text: HOLE.any, splits: true }];
+  }
+
+  finish(): ShellWord[] {
+    return this.#rows.flatMap(({ done, text, splits }) =>
+      text === undefined ? done : [...done, { value: text, splits }],
+    );
+  }
+}

@@ -1,0 +1,103 @@
+/** The settings of one session: read when it opens, and again when a file changes. */
+import type { Clock, SessionConfig } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
+import { findProjectRoot, settingsFiles } from './files.js';
+import { type LoadedSettings, type LoadOptions, loadSettings, reloadSettings } from './load.js';
+import { refuseBrokenSettings } from './problem.js';
+import { createTrust } from './trust.js';
+import { createSettingsWatch } from './watch.js';
+
+export interface SessionSettings {
+  readonly loaded: LoadedSettings;
+  /** Reads files that have changed since the last look. Never throws: what is broken now counts as it last was. */
+  refresh(): Promise<void>;
+  /** Calls back with the files when something has changed and was taken over. */
+  onChange(listener: (files: readonly string[]) => void | Promise<void>): void;
+  /** Decides whether a change is taken over; absent: it is. */
+  mayChange: ((files: readonly string[]) => Promise<boolean>) | undefined;
+}
+
+/** Throws `invalid_settings` when a file is broken: nothing starts on half of what somebody wrote. */
+export async function openSettings(
+  config: SessionConfig,
+  { clock, home }: { clock: Clock; home: string },
+): Promise<SessionSettings> {
+  const { configDir, cwd, managedDir, settings: flag, managedSettings: managed } = config;
+  const projectRoot = findProjectRoot({ cwd, home });
+  const files = settingsFiles({ configDir, projectRoot, home, ...(managedDir !== undefined && { managedDir }) });
+  const more = flag === undefined || flag.trimStart().startsWith('{') ? [] : [flag];
+  const watch = createSettingsWatch(files, { more, clock });
+  const trusted = config.trusted ?? (await createTrust({ configDir, home }).isTrusted(projectRoot));
+  const options: LoadOptions = {
+    files,
+    sources: config.settingSources ?? [],
+    cwd,
+    trusted,
+    ...(flag !== undefined && { flag }),
+    ...(managed !== undefined && { managed }),
+  };
+  let loaded = await loadSettings(options);
+  refuseBrokenSettings(loaded);
+  const listeners: ((files: readonly string[]) => void | Promise<void>)[] = [];
+  let refreshing: Promise<void> | undefined;
+  const reload = async (changed: readonly string[]): Promise<void> => {
+    const mayChange = (await settings.mayChange?.(changed)) !== false;
+    const isPolicy = changed.some((file) => files.managed.some((folder) => file.startsWith(folder)));
+    if (!mayChange && !isPolicy) return;
+    loaded = await reloadSettings(loaded, options);
+    for (const listener of listeners) await listener(changed);
+  };
+  const settings: SessionSettings = {
+    get loaded() {
+      return loaded;
+    },
+    mayChange: undefined,
+    onChange: (listener) => void listeners.push(listener),
+    async refresh() {
+      // Whoever asks while files are being read waits for them, too.
+      const changed = watch.changed();
+      if (changed.length > 0) {
+        refreshing = (refreshing ?? Promise.resolve()).then(() => reload(changed)).catch(() => undefined);
+      }
+      await refreshing;
+    },
+  };
+  return settings;
+}
+
+/** What settings add to how a session was called. Policy counts more than the call, everything else less. */
+export function withSettings(called: SessionConfig, { value, origins, directories }: LoadedSettings): SessionConfig {
+  const { model, apiKeyHelper, effortLevel, env, permissions } = value;
+  const config = withoutBypass(called, permissions);
+  // Only a call can open that mode.
+  const isClosed = permissions?.defaultMode === 'bypassPermissions' && config.allowDangerouslySkipPermissions !== true;
+  const mode = isClosed ? undefined : permissions?.defaultMode;
+  const pick = <K extends keyof SessionConfig>(key: K, given: SessionConfig[K], path: string): object =>
+    given === undefined || (config[key] !== undefined && origins[path] !== 'managed') ? {} : { [key]: given };
+  return {
+    ...config,
+    ...pick('model', model, 'model'),
+    ...pick('apiKeyHelper', apiKeyHelper, 'apiKeyHelper'),
+    ...pick('effort', effortLevel, 'effortLevel'),
+    ...pick('permissionMode', mode, 'permissions.defaultMode'),
+    ...(env && { env: { ...env, ...config.env, ...ofPolicy(env, origins) } }),
+    ...(directories.length > 0 && {
+      additionalDirectories: [...(config.additionalDirectories ?? []), ...directories],
+    }),
+  };
+}
+
+/** Throws `invalid_config` when the call wants what settings have switched off. */
+function withoutBypass(config: SessionConfig, permissions: LoadedSettings['value']['permissions']): SessionConfig {
+  if (permissions?.disableBypassPermissionsMode !== 'disable') return config;
+  if (config.permissionMode === 'bypassPermissions') {
+    throw new HeddleError('invalid_config', 'bypassPermissions is switched off by disableBypassPermissionsMode.', {
+      hint: 'Start in another mode.',
+    });
+  }
+  const { allowDangerouslySkipPermissions: _, ...rest } = config;
+  return rest;
+}
+
+const ofPolicy = (env: Record<string, string>, origins: LoadedSettings['origins']): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => origins[`env.${name}`] === 'managed'));

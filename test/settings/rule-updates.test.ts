@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { PermissionUpdate } from '../../src/protocol/index.js';
+import { applyRuleUpdates, writeRuleUpdates } from '../../src/engine/settings/rule-updates.js';
+import { createPlace, LOCAL, PROJECT, USER } from './place.js';
+
+const rule = (text: string) => {
+  const [, toolName = '', ruleContent] = /^(\w+)(?:\((.*)\))?$/.exec(text) ?? [];
+  return ruleContent === undefined ? { toolName } : { toolName, ruleContent };
+};
+
+const rules = (
+  type: 'addRules' | 'replaceRules' | 'removeRules',
+  texts: string[],
+  more: Partial<{ behavior: 'allow' | 'ask' | 'deny'; destination: PermissionUpdate['destination'] }> = {},
+): PermissionUpdate => ({ type, rules: texts.map(rule), behavior: 'allow', destination: 'localSettings', ...more });
+
+const FILE = `{
+  // rules
+  "permissions": {
+    "allow": [
+      "Bash(a)", // first
+      "Bash(b)",
+      {"tool": "Read"}
+    ]
+  }
+}
+`;
+
+describe('applyRuleUpdates', () => {
+  it.each([
+    [[rules('addRules', ['Bash(c)'])], ['{"tool": "Read"}', '{"tool": "Read"},\n      "Bash(c)"']],
+    [[rules('addRules', ['Bash(a)', 'Bash(b)'])], ['', '']],
+    [[rules('removeRules', ['Bash(b)', 'Bash(none)'])], ['      "Bash(b)",\n', '']],
+    [[rules('removeRules', ['Bash(c)'], { behavior: 'deny' })], ['', '']],
+    [
+      [rules('addRules', ['Bash(c)']), rules('removeRules', ['Bash(c)'])],
+      ['', ''],
+    ],
+    [
+      [rules('replaceRules', ['Bash(b)', 'Edit'])],
+      ['      "Bash(a)", // first\n      "Bash(b)",\n      {"tool": "Read"}', '      "Bash(b)",\n      "Edit"'],
+    ],
+    [
+      [rules('addRules', ['WebFetch(domain:x.example)'], { behavior: 'deny' })],
+      ['    ]\n', '    ],\n    "deny": [\n      "WebFetch(domain:x.example)"\n    ]\n'],
+    ],
+    [
+      [{ type: 'setMode', mode: 'plan', destination: 'localSettings' }],
+      ['    ]\n', '    ],\n    "defaultMode": "plan"\n'],
+    ],
+    [
+      [
+        { type: 'addDirectories', directories: ['/a', '/b'], destination: 'localSettings' },
+        { type: 'removeDirectories', directories: ['/a'], destination: 'localSettings' },
+      ],
+      ['    ]\n', '    ],\n    "additionalDirectories": [\n      "/b"\n    ]\n'],
+    ],
+  ] as [PermissionUpdate[], [string, string]][])('%j', async (updates, [from, to]) => {
+    const place = createPlace();
+    const file = place.write(LOCAL, FILE);
+    const { changed } = await applyRuleUpdates(file, updates);
+    expect(place.text(LOCAL)).toBe(FILE.replace(from, to));
+    expect(changed).toBe(from !== to);
+  });
+
+  it.each([
+    [rules('addRules', ['Bash(a)', 'Bash()']), /The rule cannot be written: "Bash\(\)" can never match/],
+    [
+      { type: 'addRules', rules: [{ toolName: 'Bash(x' }], behavior: 'deny', destination: 'localSettings' },
+      /its bracket is not closed/,
+    ],
+    [{ type: 'setMode', mode: 'bypassPermissions', destination: 'localSettings' }, /never written to a settings file/],
+  ] as [PermissionUpdate, RegExp][])('refuses %j', async (update, message) => {
+    const place = createPlace();
+    const file = place.write(LOCAL, FILE);
+    await expect(applyRuleUpdates(file, [rules('addRules', ['Bash(ok)']), update])).rejects.toMatchObject({
+      code: 'invalid_settings',
+      message: expect.stringMatching(message),
+    });
+    expect(place.text(LOCAL)).toBe(FILE);
+  });
+
+  it.each([
+    ['{"permissions": "all"}', /permissions must be an object/],
+    ['{"permissions": {"allow": "all"}}', /permissions\.allow must be a list/],
+  ])('leaves a file of the wrong shape alone: %s', async (text, message) => {
+    const place = createPlace();
+    const file = place.write(LOCAL, text);
+    await expect(applyRuleUpdates(file, [rules('addRules', ['Bash(a)'])])).rejects.toThrow(message);
+    expect(place.text(LOCAL)).toBe(text);
+  });
+});
+
+describe('writeRuleUpdates', () => {
+  it('to each file what is meant for it, and survives a restart (D5)', async () => {
+    const place = createPlace();
+    const outcomes = await writeRuleUpdates(place.files, [
+      rules('addRules', ['Bash(npm --version)']),
+      rules('addRules', ['Bash(rm:*)'], { behavior: 'deny', destination: 'userSettings' }),
+      rules('addRules', ['Edit'], { behavior: 'ask', destination: 'projectSettings' }),
+      rules('addRules', ['Write'], { destination: 'session' }),
+      rules('addRules', ['Write'], { destination: 'cliArg' }),
+    ]);
+    expect(outcomes.map(({ changed }) => changed)).toEqual([true, true, true]);
+    expect(JSON.parse(place.text(LOCAL))).toEqual({ permissions: { allow: ['Bash(npm --version)'] } });
+    expect(JSON.parse(place.text(USER))).toEqual({ permissions: { deny: ['Bash(rm:*)'] } });
+    expect(JSON.parse(place.text(PROJECT))).toEqual({ permissions: { ask: ['Edit'] } });
+    expect((await place.load()).value.permissions).toEqual({
+      allow: ['Bash(npm --version)'],
+      ask: ['Edit'],
+      deny: ['Bash(rm:*)'],
+    });
+  });
+
+  it('refuses before the first file is touched', async () => {
+    const place = createPlace();
+    const updates = [
+      rules('addRules', ['Bash(a)'], { destination: 'userSettings' }),
+      rules('addRules', ['Bash()'], { destination: 'localSettings' }),
+    ];
+    await expect(writeRuleUpdates(place.files, updates)).rejects.toThrow('cannot be written');
+    expect(existsSync(place.path(USER))).toBe(false);
+  });
+});
