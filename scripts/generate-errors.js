@@ -115,6 +115,10 @@ export const ERROR_NOTES = {
     when: 'Grep or Glob ran, and neither the package nor PATH has a ripgrep for this platform.',
     help: 'Install ripgrep, or install again with optional dependencies.',
   },
+  sandbox_unavailable: {
+    when: 'The settings enable the sandbox and it cannot run commands: bubblewrap or socat is missing, the system forbids namespaces, it is not Linux, or something in a working directory cannot be protected.',
+    help: 'Install what the message names, or mend what it says. Commands never run outside a sandbox that was asked for. [The sandbox](sandbox.md) says what it needs.',
+  },
   script_exhausted: {
     when: 'In a test, the scripted model was called more often than its script has answers, or less often.',
     help: 'Correct the script, or the loop that it tests.',

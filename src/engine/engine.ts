@@ -33,12 +33,13 @@ import { createKeeper } from './sessions/kept-output.js';
 import { Log } from './sessions/log.js';
 import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession, untoldTasks } from './sessions/resume.js';
 import { openSettings, withSettings } from './settings/session-settings.js';
+import { openSandbox } from './sandbox/open.js';
 import { Spending } from './spending.js';
 import { Tasks } from './tasks.js';
 import { createBuiltinTools } from './tools/builtin.js';
 import { createReadLedger } from './tools/ledger.js';
 import { checkTools, selectTools } from './tools/registry.js';
-import { refuseUnsupported, refuseUnsupportedSettings } from './unsupported.js';
+import { refuseUnsupported } from './unsupported.js';
 import { HEDDLE_VERSION } from './version.js';
 import { createLocalWorkspace } from './workspace/local.js';
 
@@ -74,7 +75,6 @@ export function createEngine(parts: EngineParts): Engine {
     refuseUnsupported(called);
     const home = called.env.HOME || '/';
     const settings = await openSettings(called, { clock, home });
-    refuseUnsupportedSettings(settings.loaded.value);
     const config = withSettings(called, settings.loaded);
     const machine = createLocalWorkspace({ clock, logger, env: config.env });
     const workspace = parts.workspace ?? machine;
@@ -92,7 +92,9 @@ export function createEngine(parts: EngineParts): Engine {
     const provider = await providerFor(model.model);
     const hooks = createSessionHooks(async () => (await import('./hooks/open.js')).openHooks(scope));
     const aside: CallAside = (call) => callAside(scope, call);
+    const sandbox = await openSandbox(config, settings.loaded, { workspace, clock, logger, home, childEnv });
     const builtin = createBuiltinTools({
+      sandbox,
       tasks,
       lists: createLists({
         known: lastLists(entries),
@@ -116,6 +118,7 @@ export function createEngine(parts: EngineParts): Engine {
     const scope: SessionScope = {
       id: key.sessionId,
       guard,
+      sandbox,
       config,
       state,
       clock,
@@ -143,6 +146,7 @@ export function createEngine(parts: EngineParts): Engine {
       hooks.close();
       store?.release(key.sessionId);
       await machine.close();
+      await sandbox?.close();
       await kept.release();
     };
     await openHookSettings(scope, settings);

@@ -17,6 +17,7 @@ import type { McpServers } from './mcp/servers.js';
 import type { Catalog, ResolvedModel } from './model/catalog.js';
 import type { Questions } from './questions.js';
 import type { Recorder } from './recorder.js';
+import type { Sandbox } from './sandbox/sandbox.js';
 import type { Keeper } from './sessions/kept-output.js';
 import type { Spending } from './spending.js';
 import type { Tasks } from './tasks.js';
@@ -63,6 +64,8 @@ export interface SessionScope {
   readonly hooks: SessionHooks;
   /** Settings, rules and trust. */
   readonly guard: Guard;
+  /** Where commands run, if settings ask for one. */
+  readonly sandbox: Sandbox | undefined;
   /** Asks a model beside the conversation. */
   readonly callAside: CallAside;
 }

@@ -1,4 +1,4 @@
-import type { SessionConfig, Settings } from '../protocol/index.js';
+import type { SessionConfig } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
 
 /** What a session may be asked for that this version cannot do. Ignoring it could loosen what the caller relies on. */
@@ -12,7 +12,6 @@ const UNSUPPORTED = {
   pluginDirs: 'plugins',
   resumeDropsTurn: 'dropping a turn on resume',
   resumeSessionAt: 'resuming at a message',
-  sandbox: 'the sandbox',
   taskBudget: 'a task budget',
 } as const satisfies Partial<Record<keyof SessionConfig, string>>;
 
@@ -27,11 +26,6 @@ export function refuseUnsupported(config: SessionConfig): void {
   if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
     throw refusal('permissionPromptTool', 'an MCP tool that answers permission questions');
   }
-}
-
-/** The same for settings files. Running outside a sandbox that someone asked for is never an answer (E8). */
-export function refuseUnsupportedSettings({ sandbox }: Settings): void {
-  if (sandbox?.enabled === true) throw refusal('sandbox.enabled', UNSUPPORTED.sandbox);
 }
 
 /** An empty list or table asks for nothing. */

@@ -29,6 +29,8 @@ export const ERROR_CODES = {
   request_failed: 'The other side failed to do what it was asked. Its own words are in the message.',
   ripgrep_missing:
     'ripgrep was found neither in the package nor on PATH. Install it, or reinstall optional dependencies.',
+  sandbox_unavailable:
+    'The sandbox that was asked for cannot be had here. Install what the message names, or switch the sandbox off.',
   script_exhausted: 'The scripted model was asked for more than its script holds, or not for all of it.',
   session_exists: 'A session with this id exists already.',
   session_not_found: 'There is no session with this id or title.',

@@ -119,8 +119,15 @@ export function toCommand(options: Options, config: SessionConfig): { command: s
 /** What `initialize` carries needs no flag. */
 function withoutInitialize(config: SessionConfig): Partial<SessionConfig> {
   const { systemPrompt: _, appendSystemPrompt: _append, agents: _agents, hooks: _hooks, sandbox, ...rest } = config;
+  if (sandbox === undefined) return rest;
   // A sandbox has no flag of its own; it travels among the settings.
-  return sandbox === undefined ? rest : { ...rest, settings: JSON.stringify({ sandbox }) };
+  const { settings = '{}' } = rest;
+  if (!settings.trimStart().startsWith('{')) {
+    throw new HeddleError('invalid_config', 'A sandbox and a settings file cannot both be given to a child process.', {
+      hint: 'Put the sandbox into the file, or give settings as an object.',
+    });
+  }
+  return { ...rest, settings: JSON.stringify({ ...(JSON.parse(settings) as object), sandbox }) };
 }
 
 const toEngineEnv = ({ env, envIsExact, enableFileCheckpointing }: SessionConfig): Record<string, string> => ({

@@ -97,7 +97,6 @@ describe('options that cannot act say why', () => {
     ['plugins', { plugins: [{ type: 'local', path: 'p' }] }],
     ['promptSuggestions', { promptSuggestions: true }],
     ['resumeSessionAt', { resumeSessionAt: 'x' }],
-    ['sandbox', { sandbox: { enabled: true } }],
   ])('%s', async (_, options) => {
     const attempt = (async () => run(options))();
     await expect(attempt).rejects.toMatchObject({ code: 'not_supported', hint: expect.stringContaining('Leave') });

@@ -9,7 +9,7 @@ import type {
 import { applyPermissions } from '../choices.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
-import type { Decision } from './decide.js';
+import type { Decision, PermissionPolicy } from './decide.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
@@ -169,9 +169,20 @@ async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<
       trusted: guard.trusted,
       privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
       ...(scope.kept.folder !== undefined && { ownFolder: scope.kept.folder }),
+      ...sandboxedOf(scope, input),
     },
   );
   return { decision, judgedOn: toGrounds(scope, places) };
+}
+
+/** Only a command that really runs in the sandbox may be allowed because of it. */
+function sandboxedOf(
+  { sandbox, guard }: SessionScope,
+  { command, dangerouslyDisableSandbox }: Record<string, unknown>,
+): Pick<PermissionPolicy, 'sandboxed'> {
+  if (sandbox === undefined || sandbox.unavailable !== undefined || dangerouslyDisableSandbox === true) return {};
+  if (typeof command !== 'string' || !sandbox.covers(command)) return {};
+  return { sandboxed: { autoAllow: guard.settings.value.sandbox?.autoAllowBashIfSandboxed === true } };
 }
 
 /** Whether a rule is about a call, for hooks that name one. Throws when the rule cannot be used. */

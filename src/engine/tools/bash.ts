@@ -1,5 +1,6 @@
 import type { BashInput, ProcessExit, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
 import type { TaskEnd } from '../tasks.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
 import { cutText } from './bound.js';
 import type { ToolParts } from './parts.js';
 import { isInside } from './paths.js';
@@ -13,7 +14,7 @@ const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 const MAX_DESCRIPTION = 80;
 const MAX_TASKS = 32;
 
-type BashParts = Pick<ToolParts, 'tasks' | 'openOutput' | 'env'>;
+type BashParts = Pick<ToolParts, 'tasks' | 'openOutput' | 'env' | 'sandbox'>;
 
 type CommandReader = Pick<typeof import('../permissions/command.js'), 'commandAccesses' | 'isPlainlyReadOnly'>;
 
@@ -44,21 +45,27 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       const moved = cwd === context.cwd ? [] : [`Shell cwd was reset to ${cwd}`];
       if (input.run_in_background === true) return startTask(input, { context, cwd, parts });
       const timeoutMs = input.timeout ?? DEFAULT_TIMEOUT_MS;
-      const { exit, output, dropped, cwd: last } = await runShell({ command: input.command, cwd, timeoutMs }, context);
+      const {
+        exit,
+        output,
+        dropped,
+        cwd: last,
+      } = await runShell({ command: input.command, cwd, timeoutMs, sandbox: boxFor(input, parts) }, context);
       const ended = !exit.timedOut && !exit.aborted;
       const flood =
         dropped === 0
           ? []
           : [`The output was longer than 10 MB: ${dropped.toLocaleString('en-US')} bytes of it are lost`];
       const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : []), ...flood].join('\n');
-      return toOutput({ exit, text: output.trimEnd(), notes, timeoutMs });
+      const hint = parts.sandbox?.hintFor(output, exitCodeOf(exit));
+      return toOutput({ exit, text: output.trimEnd(), notes: lines(notes, hint ?? ''), timeoutMs });
     },
   };
 }
 
-function refuse(input: BashInput, { tasks }: BashParts): string | undefined {
-  if (input.dangerouslyDisableSandbox === true) {
-    return 'There is no sandbox in this version. Run the command without dangerouslyDisableSandbox.';
+function refuse(input: BashInput, { tasks, sandbox }: BashParts): string | undefined {
+  if (input.dangerouslyDisableSandbox === true && sandbox === undefined) {
+    return 'There is no sandbox here. Run the command without dangerouslyDisableSandbox.';
   }
   if (Buffer.byteLength(input.command) > MAX_COMMAND_BYTES) {
     return 'The command is longer than 128 KB. Put the long part into a file with Write and use that.';
@@ -68,6 +75,10 @@ function refuse(input: BashInput, { tasks }: BashParts): string | undefined {
   }
   return undefined;
 }
+
+/** Where the command runs: outside when it is excluded, or somebody has approved that. */
+const boxFor = (input: BashInput, { sandbox }: BashParts): Sandbox | undefined =>
+  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command) !== true ? undefined : sandbox;
 
 /** The folder may have been removed since the last call; then the session starts again from its own. */
 async function findCwd(context: ToolContext): Promise<string> {
@@ -82,17 +93,20 @@ async function findCwd(context: ToolContext): Promise<string> {
 
 /** The command goes on when this call is over: it has a signal of its own, and ends with the session at the latest. */
 function startTask(
-  { command, description, timeout }: BashInput,
+  input: BashInput,
   { context, cwd, parts }: { context: ToolContext; cwd: string; parts: BashParts },
 ): ToolOutput {
-  const { workspace, env, clock, toolUseId } = context;
+  const { command, description, timeout } = input;
+  const { workspace, env, clock, toolUseId, roots } = context;
+  const sandbox = boxFor(input, parts);
   const id = `b${clock.uuid().replaceAll('-', '').slice(0, 8)}`;
   const file = parts.openOutput(`${id}.output`);
   const title = cutText((description ?? command).replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION);
   const run = async (signal: AbortSignal): Promise<TaskEnd> => {
     try {
       const onOutput = (chunk: Uint8Array) => file.write(chunk);
-      const exit = await runDetached({ command, cwd, timeoutMs: timeout, onOutput }, { workspace, env, signal });
+      const line = { command, cwd, timeoutMs: timeout, onOutput, sandbox };
+      const exit = await runDetached(line, { workspace, env, signal, roots });
       return toEnd(title, exit);
     } finally {
       file.close();

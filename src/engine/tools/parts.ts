@@ -1,5 +1,6 @@
 import type { CallAside } from '../aside-call.js';
 import type { Lists } from '../lists.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
 import type { ListedTask } from '../sessions/entry.js';
 import type { OutputFile } from '../sessions/kept-output.js';
 import type { LoadedSettings } from '../settings/load.js';
@@ -11,6 +12,8 @@ export interface ToolParts {
   lists: Lists;
   /** Tells hooks of a task that is about to be added or done; gives the reason if they do not want it. */
   refuseTask?: (event: 'TaskCreated' | 'TaskCompleted', task: ListedTask) => Promise<string | undefined>;
+  /** Where commands run, if settings ask for one. */
+  sandbox?: Sandbox | undefined;
   /** Opens a file for the output of a task. */
   openOutput: (name: string) => OutputFile;
   /** Asks a model beside the conversation. */

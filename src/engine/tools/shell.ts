@@ -1,6 +1,7 @@
 /** Shell lines as processes, in the foreground and in the background. */
 import { constants } from 'node:os';
 import type { ProcessExit, ToolContext } from '../../protocol/index.js';
+import type { Sandbox, SandboxedSpec, Wrapped } from '../sandbox/sandbox.js';
 import { createOutputBuffer } from './output-buffer.js';
 
 const KEPT = { headBytes: 5 * 1024 * 1024, tailBytes: 5 * 1024 * 1024 };
@@ -29,6 +30,8 @@ export interface ShellRun {
   command: string;
   cwd: string;
   timeoutMs: number;
+  /** The command runs in there. */
+  sandbox?: Sandbox | undefined;
 }
 
 export interface ShellOutcome {
@@ -41,17 +44,28 @@ export interface ShellOutcome {
 }
 
 /** Runs a command to its end. Its output is held in bounded memory. */
-export async function runShell({ command, cwd, timeoutMs }: ShellRun, context: ToolContext): Promise<ShellOutcome> {
+export async function runShell(
+  { command, cwd, timeoutMs, sandbox }: ShellRun,
+  context: ToolContext,
+): Promise<ShellOutcome> {
   const output = createOutputBuffer(KEPT);
   const report = createOutputBuffer({ headBytes: 32 * 1024, tailBytes: 32 * 1024 });
-  const exit = await context.workspace.run({
+  const { argv, env, release } = await wrap(sandbox, {
     argv: ['bash', '-c', WRAPPER, 'bash', command],
     cwd,
     env: context.env,
-    signal: context.signal,
-    timeoutMs,
-    onOutput: (chunk, stream) => (stream === 'stdout' ? output : report).append(chunk),
+    roots: context.roots,
   });
+  const exit = await context.workspace
+    .run({
+      argv,
+      cwd,
+      env,
+      signal: context.signal,
+      timeoutMs,
+      onOutput: (chunk, stream) => (stream === 'stdout' ? output : report).append(chunk),
+    })
+    .finally(release);
   const { stray, reported } = readReport(report.text());
   return { exit, output: `${stray}${output.text()}`, dropped: output.dropped(), cwd: reported };
 }
@@ -64,19 +78,23 @@ function readReport(report: string): { stray: string; reported: string | undefin
   return { stray, reported: folders.at(-1)?.replace(/\n$/, '') };
 }
 
+/** The process as it is, or in the sandbox. */
+const wrap = (sandbox: Sandbox | undefined, spec: SandboxedSpec): Promise<Wrapped> =>
+  sandbox?.wrap(spec) ?? Promise.resolve({ argv: spec.argv, env: spec.env, release: () => Promise.resolve() });
+
 /** Runs a command until it ends or the signal aborts; its output goes where it is told. */
-export const runDetached = (
+export async function runDetached(
   run: Omit<ShellRun, 'timeoutMs'> & { timeoutMs: number | undefined; onOutput: (chunk: Uint8Array) => void },
-  { workspace, env, signal }: Pick<ToolContext, 'workspace' | 'env' | 'signal'>,
-): Promise<ProcessExit> =>
-  workspace.run({
-    argv: ['bash', '-c', BACKGROUND_WRAPPER, 'bash', run.command],
-    cwd: run.cwd,
-    env,
-    signal,
-    ...(run.timeoutMs !== undefined && { timeoutMs: run.timeoutMs }),
-    onOutput: run.onOutput,
-  });
+  context: Pick<ToolContext, 'workspace' | 'env' | 'signal' | 'roots'>,
+): Promise<ProcessExit> {
+  const { command, cwd, timeoutMs, onOutput, sandbox } = run;
+  const { workspace, signal, roots } = context;
+  const spec = { argv: ['bash', '-c', BACKGROUND_WRAPPER, 'bash', command] as const, cwd, env: context.env, roots };
+  const { argv, env, release } = await wrap(sandbox, spec);
+  return workspace
+    .run({ argv, cwd, env, signal, ...(timeoutMs !== undefined && { timeoutMs }), onOutput })
+    .finally(release);
+}
 
 const signalNumbers: Readonly<Record<string, number>> = constants.signals;
 

@@ -1,0 +1,121 @@
+/** What commands must not change although it lies where they may write: whatever decides what runs outside the sandbox. */
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { resolveReal } from '../workspace/files.js';
+import { isInside, isProtected } from '../permissions/path.js';
+
+export interface Guarded {
+  path: string;
+  /** What to put there while commands run, if nothing is there: an empty folder unless it says otherwise. */
+  stub?: FileStub;
+}
+
+/** Git reads these; an empty folder in their place would be an error to it. */
+export interface FileStub {
+  text: string;
+  /** A folder out of reach of commands in which whoever needs the stub leaves a sign. */
+  desk: string;
+}
+
+export interface ProtectedPlaces {
+  guarded: Guarded[];
+  /** What stays writable within. */
+  openers: string[];
+}
+
+export interface ProtectionOptions {
+  /** The working directories. Names in them are protected before they exist. */
+  roots: readonly string[];
+  /** Other folders that may be written: only what is there is protected. */
+  allowed: readonly string[];
+  home: string;
+  configDir: string;
+}
+
+/** Policy, and the kernel's own settings, for whoever may write everywhere. */
+const SYSTEM_PLACES = ['/etc/heddle', '/etc/claude-code', '/sys'];
+
+export async function findProtected(options: ProtectionOptions): Promise<ProtectedPlaces> {
+  const { roots, allowed, home, configDir } = options;
+  const guarded: Guarded[] = [configDir, ...SYSTEM_PLACES].map((path) => ({ path }));
+  for (const root of roots) {
+    for (const name of ['.claude', '.mcp.json']) guarded.push({ path: join(root, name) });
+    guarded.push(...(await guardRepository(join(root, '.git'))));
+  }
+  for (const folder of new Set([...roots, ...allowed])) {
+    for (const name of await list(folder)) {
+      const path = join(folder, name);
+      // A link could be replaced; that of a name which every project has is told by the plan, others are let be.
+      if (name !== '.git' && isProtected(`/${name}`) && (await kindOf(path)) !== 'link') guarded.push({ path });
+    }
+    for (const repository of [folder, join(folder, '.git')]) {
+      if ((await kindOf(join(repository, 'HEAD'))) !== 'absent') guarded.push(...(await guardRepository(repository)));
+    }
+  }
+  if (![...roots, ...allowed].some((folder) => isInside(folder, home))) return { guarded, openers: [...roots] };
+  const ofHome = await guardHome(home);
+  return { guarded: [...guarded, ...ofHome.guarded], openers: [...roots, ...ofHome.openers] };
+}
+
+/**
+ * Hooks run, configuration names programs, and `commondir` says where both are looked for. What is no repository, or not
+ * yet, is protected as a whole: a link, the file that a worktree has, an empty folder.
+ */
+async function guardRepository(path: string): Promise<Guarded[]> {
+  if (!(await isRepository(path))) return [{ path }];
+  const hooks = join(path, 'hooks');
+  const guarded: Guarded[] = [
+    { path: hooks },
+    { path: join(path, 'config'), stub: { text: '', desk: hooks } },
+    // A dot means the repository itself, so git works with it as without.
+    { path: join(path, 'commondir'), stub: { text: '.\n', desk: hooks } },
+  ];
+  // Counts only where the configuration, which commands cannot change, says so.
+  const config = await readFile(join(path, 'config'), 'utf8').catch(() => '');
+  if (/worktreeConfig/i.test(config)) {
+    guarded.push({ path: join(path, 'config.worktree'), stub: { text: '', desk: hooks } });
+  }
+  for (const name of await list(join(path, 'modules'))) {
+    const module = join(path, 'modules', name);
+    if (await isRepository(module)) guarded.push(...(await guardRepository(module)));
+  }
+  return guarded;
+}
+
+const isRepository = async (folder: string): Promise<boolean> =>
+  (await kindOf(folder)) === 'folder' &&
+  (await kindOf(join(folder, 'HEAD'))) === 'file' &&
+  (await kindOf(join(folder, 'objects'))) === 'folder';
+
+/**
+ * Shells read many names in the home folder, so nothing new can be made in it at all; what is there, and is no such
+ * name, stays writable. The same with `.config`.
+ */
+async function guardHome(home: string): Promise<ProtectedPlaces> {
+  const guarded: Guarded[] = [];
+  const openers: string[] = [];
+  for (const folder of [home, join(home, '.config')]) {
+    guarded.push({ path: folder });
+    for (const name of await list(folder)) {
+      const path = join(folder, name);
+      const isStartUp = isProtected(path.slice(home.length));
+      const kind = await kindOf(path);
+      if (!isStartUp && (kind === 'file' || kind === 'folder') && name !== '.config') openers.push(path);
+      // The link itself is safe in a folder that cannot be changed; what it leads to need not be.
+      if (isStartUp) guarded.push({ path: kind === 'link' ? resolveReal(path) : path });
+    }
+  }
+  return { guarded, openers };
+}
+
+const list = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
+
+async function kindOf(path: string): Promise<'folder' | 'file' | 'link' | 'absent'> {
+  try {
+    const stats = await lstat(path);
+    if (stats.isSymbolicLink()) return 'link';
+    return stats.isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'absent';
+  }
+}
