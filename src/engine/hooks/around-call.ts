@@ -1,7 +1,7 @@
 /** What hooks say before and after a tool call. */
 import type { ToolOutput, ToolUseBlock, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
-import type { HookVerdict } from './merge.js';
+import type { HookVerdict } from './verdict.js';
 import { blockingText, contextText, denialText, toReminder } from './texts.js';
 
 export interface HookedCall {

@@ -2,7 +2,7 @@
 import type { UserMessage } from '../../protocol/index.js';
 import { toBlocks } from '../sessions/entry.js';
 import type { SessionScope, TurnTally } from '../scope.js';
-import type { HookVerdict } from './merge.js';
+import type { HookVerdict } from './verdict.js';
 import { contextText, promptBlocked, stopFeedback, toReminder } from './texts.js';
 
 /** What becomes of a prompt. */

@@ -3,55 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HookPermissionDecision, SyncHookOutput } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
 import { type Gate, HOOK_TRIGGERS } from './events.js';
-import type { FailureEffect, HookFailure, HookLayer, HookOutcome } from './outcome.js';
+import type { FailureEffect, HookLayer, HookOutcome } from './outcome.js';
 import { cutText, failureText } from './texts.js';
-
-export type HookDecision = 'allow' | 'deny' | 'ask';
-
-export interface HookObjection {
-  reason: string;
-  /** "callback", the command, the address. */
-  source: string;
-  /** It was said by exit code 2 rather than in an answer. */
-  byExit: boolean;
-}
-
-export interface HookVerdict {
-  /** How many hooks ran. */
-  ran: number;
-  /** About a call: PreToolUse and PermissionRequest. The strictest wins; undefined: the hooks leave it open. */
-  decision?: HookDecision;
-  /** Who made that decision, and why. */
-  by?: HookObjection;
-  /** What the call shall be run with instead. It has not been judged. */
-  updatedInput?: Record<string, unknown>;
-  /** The answer of PermissionRequest hooks in the place of the person's. Undefined: the person is asked. */
-  permission?: HookPermissionDecision;
-  /** What must not go on: the prompt, the end of the turn ... `reason` joins those of `all`. */
-  block?: { reason: string; all: HookObjection[] };
-  /** A hook wants the turn to end (`continue: false`). */
-  stop?: { reason?: string };
-  /** For the model. */
-  additionalContext: string[];
-  /** For the person. */
-  systemMessages: string[];
-  /** For the person: what an answer wanted and cannot have, conflicts, exit codes. */
-  warnings: string[];
-  suppressOutput: boolean;
-  /** Present when a hook replaced the output; the value may be anything. */
-  updatedToolOutput?: { value: unknown };
-  updatedMCPToolOutput?: { value: unknown };
-  retry: boolean;
-  sessionTitle?: string;
-  initialUserMessage?: string;
-  /** The additional context takes the place of the prompt. Only set when there is some. */
-  suppressOriginalPrompt: boolean;
-  /** Every answer as it was given, for the fields that only one event has. */
-  outputs: SyncHookOutput[];
-  failures: HookFailure[];
-  /** The signal aborted before all had answered. */
-  cancelled: boolean;
-}
+import { emptyVerdict, type HookDecision, type HookObjection, type HookVerdict } from './verdict.js';
 
 /** One hook that ran, in declared order. */
 export interface HookRun {
@@ -69,20 +23,6 @@ export interface MergeOptions {
   /** A Stop hook has already kept this turn going, so one that fails must not do it again. */
   stopActive?: boolean;
 }
-
-/** What happens when no hook is there. */
-export const emptyVerdict = (): HookVerdict => ({
-  ran: 0,
-  additionalContext: [],
-  systemMessages: [],
-  warnings: [],
-  suppressOutput: false,
-  retry: false,
-  suppressOriginalPrompt: false,
-  outputs: [],
-  failures: [],
-  cancelled: false,
-});
 
 /** Deny over ask over allow. A hook that failed is no reason to allow anything. */
 export function mergeRuns(event: HookEvent, runs: readonly HookRun[], options: MergeOptions = {}): HookVerdict {

@@ -15,11 +15,12 @@ import {
 } from './definition.js';
 import { ALWAYS_SHOWN, type Gate, HOOK_TRIGGERS } from './events.js';
 import { hookNameOf, namesToMatch, nameToMatch } from './match.js';
-import { emptyVerdict, type HookRun, type HookVerdict, mergeRuns } from './merge.js';
+import { type HookRun, mergeRuns } from './merge.js';
 import { failed, type HookOutcome } from './outcome.js';
 import { type CallModel, type Post, runHook } from './run.js';
 import { type HookMessage, showHook, toNotice } from './show.js';
 import { failureText, saysText, showSource } from './texts.js';
+import { emptyVerdict, type HookVerdict } from './verdict.js';
 
 /** What every hook is given, whatever happened. */
 export interface HookBase {

@@ -1,7 +1,7 @@
 /** The hooks of a session. What runs them is loaded when something is declared: most sessions have none. */
 import type { HookEvent } from '../../protocol/plain.js';
 import type { CallbackSource, LoadedHookSource } from './definition.js';
-import type { HookVerdict } from './merge.js';
+import { emptyVerdict, type HookVerdict } from './verdict.js';
 import type { FireOptions, HookFields, Hooks } from './registry.js';
 
 export interface SessionHooks {
@@ -14,19 +14,6 @@ export interface SessionHooks {
   close(): void;
 }
 
-const NOTHING: HookVerdict = {
-  ran: 0,
-  additionalContext: [],
-  systemMessages: [],
-  warnings: [],
-  suppressOutput: false,
-  retry: false,
-  suppressOriginalPrompt: false,
-  outputs: [],
-  failures: [],
-  cancelled: false,
-};
-
 /** `open` is called once, when the first hook is declared. */
 export function createSessionHooks(open: () => Promise<Hooks>): SessionHooks {
   let loading: Promise<Hooks> | undefined;
@@ -38,7 +25,7 @@ export function createSessionHooks(open: () => Promise<Hooks>): SessionHooks {
   };
   return {
     has: (event) => loaded?.has(event) ?? false,
-    fire: (event, fields, fireOptions) => loaded?.fire(event, fields, fireOptions) ?? Promise.resolve(NOTHING),
+    fire: (event, fields, fireOptions) => loaded?.fire(event, fields, fireOptions) ?? Promise.resolve(emptyVerdict()),
     attach: async (source) => (await load()).attach(source),
     async replaceSettings(sources) {
       if (loaded !== undefined || sources.length > 0) (await load()).replaceSettings(sources);

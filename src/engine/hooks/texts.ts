@@ -1,14 +1,15 @@
 /** What hooks make the model and the person read. */
 import type { HookEvent } from '../../protocol/plain.js';
+import { cutText as headOf } from '../tools/bound.js';
 
 /** Longer texts of a hook do not go into the conversation or into a message whole. */
 export const MAX_TEXT = 10_000;
 
 export function cutText(text: string, max = MAX_TEXT): string {
   if (text.length <= max) return text;
-  // Not between the halves of one character.
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(max - 1)) ? max - 1 : max;
-  return `${text.slice(0, end)}\n[${(text.length - end).toLocaleString('en-US')} more characters of the hook were cut]`;
+  const head = headOf(text, max);
+  const left = (text.length - head.length).toLocaleString('en-US');
+  return `${head}\n[${left} more characters of the hook were cut]`;
 }
 
 export const toReminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
