@@ -7,12 +7,26 @@ import { build } from 'esbuild';
 const RULES = 1_000;
 const FILE_US = 50;
 const LINE_US = 200;
+const HOSTILE_MS = 250;
 const ROUNDS = 12;
 const CALLS = 2_000;
 
 const LINE =
   'cd /repo && npm test -- --reporter=dot --grep "permission rules" 2>&1 | tail -40 && git status --short && ' +
   'git diff --stat HEAD~1 -- src/engine | head -30 && echo "all checks are done" && ls -la src/engine/tools';
+
+/** Lines that are made to keep a reader busy: words that may each begin a command, loops in loops, values that double. */
+const HOSTILE = [
+  `${'ssh h '.repeat(15)}ls`,
+  `${'ssh h '.repeat(1_600)}ls`,
+  `${'sudo --zz '.repeat(40)}ls`,
+  `${'nice -z '.repeat(1_200)}ls`,
+  `${'for i in a b; do '.repeat(40)}v=$w; w=$v; break${'; done'.repeat(40)}`,
+  `a=x; ${'a=$a$a; '.repeat(400)}echo $a`,
+  `a='${'x '.repeat(2_000)}'; echo ${'$a '.repeat(1_500)}`,
+  `sudo --zz ${`${'{a,b}'.repeat(8)} `.repeat(230)}`,
+  '"$(time '.repeat(1_200),
+];
 
 export async function measurePermissions({ root, cwd }) {
   const { compileRules, decidePermission, commandAccesses } = await bundle({ root, cwd });
@@ -28,18 +42,25 @@ export async function measurePermissions({ root, cwd }) {
   const file = { tool: 'Edit', input: {}, readOnly: false, edits: true, accesses: [{ path, access: 'write' }] };
   const fileUs = costOf(() => decidePermission(file, policy));
   let count = 0;
-  const lineUs = costOf(() => {
+  const decideLine = (line) => {
     count += 1;
-    const command = `${LINE} ${count}`;
+    const command = `${line} ${count}`;
     const accesses = commandAccesses(command, policy.cwd, policy.home);
     return decidePermission(
       { tool: 'Bash', input: { command }, readOnly: false, edits: false, accesses, command },
       policy,
     );
-  });
+  };
+  const lineUs = costOf(() => decideLine(LINE));
+  const hostileMs = Math.max(...HOSTILE.map((line) => costOf(() => decideLine(line), { rounds: 3, calls: 1 }) / 1_000));
   return [
     row(`decision about a file under ${RULES} rules`, fileUs, FILE_US),
     row(`decision about a line of ${LINE.length} characters under ${RULES} rules`, lineUs, LINE_US),
+    {
+      ...row(`decision about the worst of ${HOSTILE.length} hostile lines`, hostileMs, HOSTILE_MS),
+      unit: 'ms',
+      aim: `<= ${HOSTILE_MS} ms`,
+    },
   ];
 }
 
@@ -82,11 +103,11 @@ function rules() {
 }
 
 /** Microseconds of one call, in the round that was disturbed least by whatever else runs on the machine. */
-function costOf(call) {
-  const rounds = Array.from({ length: ROUNDS }, () => {
+function costOf(call, { rounds: most = ROUNDS, calls = CALLS } = {}) {
+  const rounds = Array.from({ length: most }, () => {
     const started = performance.now();
-    for (let count = 0; count < CALLS; count += 1) call();
-    return ((performance.now() - started) * 1_000) / CALLS;
+    for (let count = 0; count < calls; count += 1) call();
+    return ((performance.now() - started) * 1_000) / calls;
   });
   return Math.min(...rounds);
 }

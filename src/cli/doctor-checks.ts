@@ -3,27 +3,14 @@ import { execFile } from 'node:child_process';
 import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Outcome, Patient } from './doctor-finding.js';
+import { checkSandbox } from './doctor-sandbox.js';
 import type { Environment } from './environment.js';
-
-export interface Patient {
-  environment: Environment;
-  cwd: string;
-}
-
-export interface Finding {
-  name: string;
-  status: 'ok' | 'warn' | 'fail';
-  text: string;
-  /** What to do about it. */
-  todo?: string;
-}
 
 interface Check {
   name: string;
-  run(patient: Patient): Promise<Omit<Finding, 'name'>>;
+  run(patient: Patient): Promise<Outcome>;
 }
-
-type Outcome = Omit<Finding, 'name'>;
 
 const ok = (text: string): Outcome => ({ status: 'ok', text });
 const warn = (text: string, todo: string): Outcome => ({ status: 'warn', text, todo });
@@ -150,16 +137,6 @@ async function checkRipgrep(patient: Patient): Promise<Outcome> {
   if (packaged === undefined) return checkProgram(patient, ['rg', '--version'], missing);
   const outcome = await checkProgram(patient, [packaged, '--version'], missing);
   return outcome.status === 'ok' ? outcome : checkProgram(patient, ['rg', '--version'], missing);
-}
-
-async function checkSandbox(patient: Patient): Promise<Outcome> {
-  if (process.platform !== 'linux')
-    return warn(`no bubblewrap on ${process.platform}`, 'Commands cannot run in a sandbox here.');
-  const todo = 'Install bubblewrap (bwrap) and allow user namespaces, if commands are to run in a sandbox.';
-  const version = await checkProgram(patient, ['bwrap', '--version'], (text) => warn(text, todo));
-  if (version.status !== 'ok') return version;
-  const trial = await checkProgram(patient, ['bwrap', '--ro-bind', '/', '/', 'true'], (text) => warn(text, todo));
-  return trial.status === 'ok' ? version : trial;
 }
 
 async function checkProgram(

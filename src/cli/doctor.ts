@@ -1,6 +1,7 @@
 /** `heddle doctor`: what the program needs, whether it is there, and what to do when it is not. */
 import { HeddleError } from '../protocol/plain.js';
-import { CHECKS, type Finding, type Patient } from './doctor-checks.js';
+import { CHECKS } from './doctor-checks.js';
+import type { Finding, Patient } from './doctor-finding.js';
 import { paintFor } from './paint.js';
 import { toVisible } from './visible.js';
 

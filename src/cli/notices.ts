@@ -1,5 +1,5 @@
 /** What someone must be told who does not read the messages: a line on stderr, or nothing. */
-import { describeInert, describeProblem, type Session } from '../engine/index.js';
+import type { Session } from '../engine/index.js';
 import type { Message, SessionConfig } from '../protocol/index.js';
 import { ERROR_CODES } from '../protocol/plain.js';
 import { toVisibleLine } from './visible.js';
@@ -11,6 +11,7 @@ export function describeNotice(message: Message): string | undefined {
   if (message.type !== 'system') return undefined;
   if (message.subtype === 'api_retry') return describeRetry(message);
   if (message.subtype === 'session_writes_lost') return describeLoss(message.error);
+  if (message.subtype === 'informational') return `heddle: ${toVisibleLine(message.content)}\n`;
   return undefined;
 }
 
@@ -25,12 +26,11 @@ export function tellFreshStart(config: SessionConfig, { session, stderr }: Told)
   stderr.write('heddle: there is no earlier session of this folder; a new one was started\n');
 }
 
-/** What settings files say that does not count: because of a mistake, or because nobody trusts the folder yet. */
-export function tellSettings({ scope: { guard } }: Session, stderr: { write(text: string): unknown }): void {
-  const { problems, inert, files } = guard.settings;
-  for (const problem of problems) stderr.write(`heddle: ${toVisibleLine(describeProblem(problem))}\n`);
-  const waiting = describeInert(inert, files.projectRoot);
-  if (waiting !== undefined) stderr.write(`heddle: ${toVisibleLine(waiting)}\n`);
+/** Before the first prompt; without it the first turn tells the same. */
+export function tellSettings({ scope: { guard, config } }: Session, stderr: { write(text: string): unknown }): void {
+  for (const { content } of guard.takeNews()) stderr.write(`heddle: ${toVisibleLine(content)}\n`);
+  if (guard.trusted || !config.settingSources?.length) return;
+  stderr.write('heddle: commands see only the basic variables of the environment until you trust this folder\n');
 }
 
 /** After the answer the program may stay for a while: someone who waits for its end must know why. */

@@ -1,11 +1,12 @@
 /** `heddle permissions list|add|remove`: the rules of every settings file, and changes to those that are a person's own. */
 import { homedir } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import type { EditOutcome, LoadedSettings, SettingsFiles } from '../engine/index.js';
 import type { PermissionBehavior } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
 import { describeFailure } from './failure.js';
 import type { TrustParts } from './trust.js';
-import { toVisible, toVisibleLine } from './visible.js';
+import { toVisible, toVisibleJson, toVisibleLine } from './visible.js';
 
 export type PermissionsParts = TrustParts;
 
@@ -15,7 +16,7 @@ const HELP = `Usage: heddle permissions list [--json]
 
 list     every rule by layer, with file and line, and whether it counts
 add      writes a rule and shows the change (default: allow, in .claude/settings.local.json of this project)
-remove   takes a rule out of the file that has it
+remove   takes a rule out of the file that has it; an object by its JSON, as list shows it
 
 Rules: "Bash(npm test)", "Bash(git log:*)", "Edit(./src/**)", "Read(//etc/**)", "WebFetch(domain:example.com)",
 "mcp__server__tool", "Agent(type)". A deny of any layer wins over ask, ask over allow.
@@ -70,7 +71,7 @@ async function list(words: readonly string[], parts: PermissionsParts): Promise<
   });
   const { problems, trusted, inert, files } = loaded;
   if (words.includes('--json')) {
-    stdout.write(`${JSON.stringify({ projectRoot: files.projectRoot, trusted, rules, problems }, null, 2)}\n`);
+    stdout.write(`${toVisibleJson({ projectRoot: files.projectRoot, trusted, rules, problems })}\n`);
   } else {
     stdout.write(rules.length === 0 ? 'No settings file has a rule.\n' : describeRules(rules));
     const notice = describeInert(inert, files.projectRoot);
@@ -104,6 +105,7 @@ async function load({ cwd, configDir, home = homedir(), managedDir }: Permission
 interface Asked {
   layer: Layer | undefined;
   behavior: PermissionBehavior | undefined;
+  /** As it was given. */
   rule: string;
 }
 
@@ -116,7 +118,7 @@ function readAsked(command: string, words: readonly string[]): Asked {
   if (layers.length > 1) throw usage('error: name one of --local, --project, --user');
   const plain = [...words.slice(0, end).filter((word) => !word.startsWith('-')), ...words.slice(end + 1)];
   const [first = ''] = plain;
-  const behavior = plain.length > 1 && BEHAVIORS.includes(first) ? (first as PermissionBehavior) : undefined;
+  const behavior = BEHAVIORS.includes(first) ? (first as PermissionBehavior) : undefined;
   const rules = behavior === undefined ? plain : plain.slice(1);
   const [rule] = rules;
   if (rule === undefined) throw usage(`error: permissions ${command} needs a rule`);
@@ -130,7 +132,7 @@ async function add(words: readonly string[], parts: PermissionsParts): Promise<n
   const fault = findRuleFault(rule, behavior);
   if (fault?.severity === 'error' || fault?.isIdle) throw usage(`error: ${toVisible(fault.text)}`);
   const loaded = await load(parts);
-  const outcome = await change(loaded.files, { layer, type: 'addRules', behavior, rule });
+  const outcome = await append(loaded.files, { layer, behavior, rule });
   const { stdout, stderr } = parts;
   stdout.write(
     outcome.changed
@@ -153,10 +155,11 @@ function tellWhyNot({ trusted, managedOnly }: LoadedSettings, layer: Layer, { st
 async function remove(words: readonly string[], parts: PermissionsParts): Promise<number> {
   const { layer, behavior, rule } = readAsked('remove', words);
   const loaded = await load(parts);
-  const { listRules } = await import('../engine/index.js');
+  const { editOptionsFor, listRules, removeRule } = await import('../engine/index.js');
+  const wanted = toWritten(rule);
   const found = listRules(loaded).filter(
     (each) =>
-      each.rule === rule &&
+      isDeepStrictEqual(each.rule, wanted) &&
       (layer === undefined || each.layer === layer) &&
       (behavior === undefined || each.behavior === behavior),
   );
@@ -170,9 +173,19 @@ async function remove(words: readonly string[], parts: PermissionsParts): Promis
   if (first.layer === 'managed' || first.layer === 'flag') {
     throw usage(`error: ${toVisibleLine(first.file)} is policy and is not changed from here`);
   }
-  const removed = { layer: first.layer, type: 'removeRules' as const, behavior: first.behavior, rule };
-  parts.stdout.write(describeChange(await change(loaded.files, removed, first.file)));
+  const outcome = await removeRule(first.file, first, editOptionsFor(loaded.files, first.file));
+  parts.stdout.write(describeChange(outcome));
   return 0;
+}
+
+/** A rule that is an object is named by its JSON, as `list` shows it. */
+function toWritten(rule: string): unknown {
+  if (!rule.trimStart().startsWith('{')) return rule;
+  try {
+    return JSON.parse(rule);
+  } catch (cause) {
+    throw usage(`error: ${toVisibleLine(rule)} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
 }
 
 function refuseMissing({ problems }: LoadedSettings, rule: string, { stderr }: PermissionsParts): number {
@@ -183,17 +196,18 @@ function refuseMissing({ problems }: LoadedSettings, rule: string, { stderr }: P
   return 1;
 }
 
-interface RuleChange {
+interface NewRule {
   layer: Layer;
-  type: 'addRules' | 'removeRules';
   behavior: PermissionBehavior;
   rule: string;
 }
 
-async function change(files: SettingsFiles, { layer, type, behavior, rule }: RuleChange, file = files[layer]) {
+async function append(files: SettingsFiles, { layer, behavior, rule }: NewRule): Promise<EditOutcome> {
   const { applyRuleUpdates, editOptionsFor } = await import('../engine/index.js');
+  const file = files[layer];
   if (file === undefined) throw usage('error: this folder has no project settings of its own; use --user');
-  const update = { type, behavior, destination: `${layer}Settings` as const, rules: [{ toolName: rule }] };
+  const destination = `${layer}Settings` as const;
+  const update = { type: 'addRules' as const, behavior, destination, rules: [{ toolName: rule }] };
   return applyRuleUpdates(file, [update], editOptionsFor(files, file));
 }
 

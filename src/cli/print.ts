@@ -3,7 +3,7 @@ import type { Engine, Session } from '../engine/index.js';
 import type { SessionConfig } from '../protocol/index.js';
 import { toHeddleError } from '../protocol/plain.js';
 import { describeFailure, toFailedResult } from './failure.js';
-import { tellFreshStart, tellSettings, tellWaiting } from './notices.js';
+import { tellFreshStart, tellWaiting } from './notices.js';
 import type { Printer } from './printer.js';
 import { EXIT_CODES, type SignalWatch } from './signals.js';
 import { toUserMessage } from './user-message.js';
@@ -47,7 +47,6 @@ export async function runPrint({
   }
   const open = session;
   tellFreshStart(config, { session: open, stderr });
-  tellSettings(open, stderr);
   printer.startAt(open.scope.spending.totalUsd);
   printer.onBroken(() => void open.close().catch(() => undefined));
   open.attach(printer);

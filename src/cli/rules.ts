@@ -1,9 +1,9 @@
-/** What the names and rules of --tools, --allowedTools and --disallowedTools would not do, found before anything starts. */
+/** What the names of --tools and --disallowedTools would not do, found before anything starts. */
 import type { SessionConfig } from '../protocol/index.js';
 import { canonicalToolName, TOOL_SCHEMAS } from '../protocol/plain.js';
 import { toVisibleLine } from './visible.js';
 
-type Named = Partial<Pick<SessionConfig, 'tools' | 'allowedTools' | 'disallowedTools'>>;
+type Named = Partial<Pick<SessionConfig, 'tools' | 'disallowedTools'>>;
 
 /** A denial that names nothing: it would not restrict what was meant. */
 export function findIdleDenial({ disallowedTools = [] }: Named): string | undefined {
@@ -11,23 +11,11 @@ export function findIdleDenial({ disallowedTools = [] }: Named): string | undefi
   return idle === undefined ? undefined : `--disallowedTools: ${describeUnknown(idle)}`;
 }
 
-/** What to tell a person whose rules say less than they seem to. */
-export function describeDoubts({ tools, allowedTools = [], disallowedTools = [] }: Named): string[] {
-  return [
-    ...(Array.isArray(tools) ? tools : []).filter((name) => !isKnown(name)).map(describeUnknown),
-    ...allowedTools.flatMap((rule) => doubtAbout(rule) ?? []),
-    ...disallowedTools.filter(isTorn).map(describeTorn),
-  ];
-}
-
-function doubtAbout(rule: string): string | undefined {
-  if (!isKnown(toolOf(rule))) return describeUnknown(rule);
-  return isTorn(rule) ? describeTorn(rule) : undefined;
-}
+/** What to tell a person whose names of tools are none. The engine judges rules, and tells of them itself. */
+export const describeDoubts = ({ tools }: Named): string[] =>
+  (Array.isArray(tools) ? tools : []).filter((name) => !isKnown(name)).map(describeUnknown);
 
 const toolOf = (rule: string): string => (rule.split('(')[0] ?? '').trim();
-
-const isTorn = (rule: string): boolean => rule.includes('(') && !rule.trimEnd().endsWith(')');
 
 const isKnown = (name: string): boolean =>
   name === '*' || name.startsWith('mcp__') || Object.hasOwn(TOOL_SCHEMAS, canonicalToolName(name));
@@ -46,7 +34,5 @@ function describeUnknown(rule: string): string {
   const meant = Object.keys(TOOL_SCHEMAS).find((known) => known.toLowerCase() === name.toLowerCase());
   return `${quote(name)} names no tool${meant === undefined ? '' : `; did you mean ${quote(meant)}?`}`;
 }
-
-const describeTorn = (rule: string): string => `${quote(rule)} is only half a rule: its bracket is not closed`;
 
 const quote = (text: string): string => `"${toVisibleLine(text)}"`;

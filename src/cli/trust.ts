@@ -26,7 +26,8 @@ const HELP = `Usage: heddle trust [folder]            trust a folder and those b
        heddle trust --list [--json]     the folders that are trusted
 
 Until a folder is trusted, its .claude/settings.json and settings.local.json may only restrict: rules that deny or ask
-count; hooks, variables, MCP servers, helpers and rules that allow wait. The home folder, / and folders that everyone
+count; hooks, variables, MCP servers, helpers and rules that allow wait. Commands see only the basic variables of the
+environment. The home folder, / and folders that everyone
 may write to are trusted for themselves alone. What is trusted is kept in .claude.json of the configuration folder.
 `;
 

@@ -12,6 +12,12 @@ export function toVisible(text: string): string {
 /** The same on a single line. */
 export const toVisibleLine = (text: string): string => toVisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 
+/** JSON that says the same to a program, with nothing in it that a terminal would obey or hide. */
+export const toVisibleJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(UNSAFE, (found) =>
+    found === '\n' ? found : found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+
 function writeOut(found: string): string {
   if (found === '\r') return '\\r';
   const code = (found.codePointAt(0) ?? 0).toString(16);

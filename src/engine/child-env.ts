@@ -17,19 +17,31 @@ const PROVIDER_KEY =
 /** What every program needs, and nobody keeps a secret in. */
 const MINIMAL = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TERM|TMPDIR|TZ)$/;
 
+/** What settings files mean for the environment of children. */
+export interface EnvironmentLimits {
+  /** Nobody vouches for the folder. */
+  untrusted: boolean;
+  /** Variables that settings set, and so mean for children. */
+  configured: readonly string[];
+}
+
 /**
  * The environment of child processes: that of the host without the engine's own credentials and without what looks like
- * a provider's key; exactly the caller's, less the engine's own credentials, when the caller gave one; where others than
- * the owner of the environment decide what runs (`childEnv`), a minimal list.
+ * a provider's key; exactly the caller's, less the engine's own credentials, when the caller gave one; a minimal list
+ * where others than the owner of the environment decide what runs (`childEnv`), or may have written what runs
+ * (`untrusted`). What settings set is always added.
  */
 export function childEnvironment(
   config: Pick<SessionConfig, 'env' | 'envIsExact' | 'childEnv'>,
+  { untrusted, configured }: EnvironmentLimits = { untrusted: false, configured: [] },
 ): Record<string, string> {
   const { env, envIsExact, childEnv } = config;
   const mayPass = (name: string): boolean => {
     if (OWN_CREDENTIALS.has(name)) return false;
+    if (configured.includes(name)) return true;
     if (childEnv !== undefined) return MINIMAL.test(name) || childEnv.includes(name);
-    return envIsExact === true || !PROVIDER_KEY.test(name);
+    if (envIsExact === true) return true;
+    return untrusted ? MINIMAL.test(name) : !PROVIDER_KEY.test(name);
   };
   return Object.fromEntries(Object.entries(env).filter(([name]) => mayPass(name)));
 }

@@ -1,5 +1,5 @@
 /** What may be changed while a session lives. Every choice is logged, so that a resume finds it. */
-import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { PermissionMode, PermissionUpdate, SessionConfig } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
 import type { SessionScope } from './scope.js';
@@ -67,20 +67,33 @@ export function refuseUnpriced(
 }
 
 /** Takes over what an answer changes about permissions: all of it, or nothing. */
-export async function applyPermissions(scope: SessionScope, updates: readonly PermissionUpdate[]): Promise<void> {
+export async function applyPermissions(
+  scope: SessionScope,
+  updates: readonly PermissionUpdate[],
+  suggested: readonly PermissionUpdate[],
+): Promise<void> {
   if (updates.length === 0) return;
-  const { state, config, workspace, guard } = scope;
-  const realPath = (folder: string): Promise<string> => workspace.realPath(resolve(config.cwd, folder));
-  for (const update of updates) if (update.type === 'setMode') refuseMode(config, update.mode);
-  await guard.update(updates);
+  const { state, config, guard } = scope;
   for (const update of updates) {
-    if (update.type === 'setMode') setMode(scope, update.mode);
-    if (update.type === 'addDirectories') {
-      state.roots.push(...(await Promise.all(update.directories.map(realPath))));
-    }
-    if (update.type === 'removeDirectories') {
-      const gone = new Set(await Promise.all(update.directories.map(realPath)));
-      state.roots = state.roots.filter((root, index) => index === 0 || !gone.has(root));
-    }
+    if (update.type === 'setMode') refuseMode(config, update.mode);
+    refuseWrite(config, update, suggested);
   }
+  await guard.update(updates);
+  for (const update of updates) if (update.type === 'setMode') setMode(scope, update.mode);
+  state.roots = await guard.roots();
+}
+
+/** Whoever answers from elsewhere does not decide what is kept on this machine. */
+function refuseWrite(
+  { settingsWrites = 'any' }: SessionConfig,
+  update: PermissionUpdate,
+  suggested: readonly PermissionUpdate[],
+): void {
+  const { destination } = update;
+  if (settingsWrites === 'any' || destination === 'session' || destination === 'cliArg') return;
+  if (settingsWrites === 'suggested' && suggested.some((each) => isDeepStrictEqual(each, update))) return;
+  const what = settingsWrites === 'none' ? 'Nothing' : 'Only what was suggested';
+  throw new HeddleError('not_supported', `${what} may be written to ${destination} here.`, {
+    hint: 'Answer with the destination "session".',
+  });
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type {
   Clock,
   Logger,
@@ -32,8 +31,8 @@ import { type Entry, type LifeEntry, LOG_FORMAT } from './sessions/entry.js';
 import { createKeeper } from './sessions/kept-output.js';
 import { Log } from './sessions/log.js';
 import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession, untoldTasks } from './sessions/resume.js';
-import { openSettings, withSettings } from './settings/session-settings.js';
-import { openSandbox } from './sandbox/open.js';
+import { environmentLimits, openSettings, withSettings } from './settings/session-settings.js';
+import { noticesOf, openSandbox } from './sandbox/open.js';
 import { Spending } from './spending.js';
 import { Tasks } from './tasks.js';
 import { createBuiltinTools } from './tools/builtin.js';
@@ -70,29 +69,57 @@ export function createEngine(parts: EngineParts): Engine {
   const logger = parts.logger ?? (() => {});
   const catalog = parts.catalog ?? createCatalog();
 
+  /** Nothing is left behind by a session that does not open: what was begun for it is undone, the last first. */
   const open = async (called: SessionConfig): Promise<Session> => {
+    const begun: (() => unknown)[] = [];
+    try {
+      return await openWith(called, (undo) => void begun.push(undo));
+    } catch (thrown) {
+      const tell = (error: unknown) => logger('warn', `Something was left behind by a failed start: ${String(error)}`);
+      for (const undo of begun.toReversed()) await Promise.resolve().then(undo).catch(tell);
+      throw thrown;
+    }
+  };
+
+  const openWith = async (called: SessionConfig, onFailure: (undo: () => unknown) => void): Promise<Session> => {
     checkConfig(called);
     refuseUnsupported(called);
     const home = called.env.HOME || '/';
-    const settings = await openSettings(called, { clock, home });
+    // What is no tool at all is refused below.
+    const names = (parts.tools ?? []).map((tool: Tool | undefined) => String(tool?.name));
+    const settings = await openSettings(called, { clock, home, tools: names });
     const config = withSettings(called, settings.loaded);
     const machine = createLocalWorkspace({ clock, logger, env: config.env });
+    onFailure(() => machine.close());
     const workspace = parts.workspace ?? machine;
     const store = config.persistSession === false ? undefined : parts.store;
     const { key, entries } = await findSession(config, { store: parts.store, clock });
-    const childEnv = childEnvironment(config);
-    const providerFor = createProviders({ config, clock, logger, workspace, childEnv, only: parts.provider });
+    onFailure(() => store?.release(key.sessionId));
+    const childEnv = childEnvironment(config, environmentLimits(called, settings.loaded));
+    // A helper that counts is the person's own, and may need what a folder must not see.
+    const helperEnv = childEnvironment(config);
+    const providerFor = createProviders({
+      config,
+      clock,
+      logger,
+      workspace,
+      childEnv: helperEnv,
+      only: parts.provider,
+    });
     const log = new Log({ key, store, entries });
     const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface: prefaceOf(entries, catalog) });
     const spending = new Spending(catalog);
     spending.restore(entries);
     const kept = createKeeper(log.path);
+    onFailure(() => kept.release());
     const tasks = new Tasks({ clock, recorder, sessionId: key.sessionId });
     const model = catalog.resolveModel(config.model ?? lastChoices(entries).model ?? 'default');
     const provider = await providerFor(model.model);
-    const hooks = createSessionHooks(async () => (await import('./hooks/open.js')).openHooks(scope));
+    const hooks = createSessionHooks(async (onLate) => (await import('./hooks/open.js')).openHooks(scope, onLate));
     const aside: CallAside = (call) => callAside(scope, call);
+    onFailure(() => hooks.close());
     const sandbox = await openSandbox(config, settings.loaded, { workspace, clock, logger, home, childEnv });
+    onFailure(() => sandbox?.close());
     const builtin = createBuiltinTools({
       sandbox,
       tasks,
@@ -100,9 +127,10 @@ export function createEngine(parts: EngineParts): Engine {
         known: lastLists(entries),
         onChange: (change) => void recorder.life({ kind: 'list', ...change }),
       }),
-      async refuseTask(event, { id, subject, description }) {
+      async refuseTask(event, { id, subject, description }, signal) {
         const fields = { task_id: id, task_subject: subject, task_description: description };
-        return (await hooks.fire(event, fields, { signal: new AbortController().signal })).block?.reason;
+        const { block, cancelled } = await hooks.fire(event, fields, { signal });
+        return block?.reason ?? (cancelled ? 'the turn was interrupted' : undefined);
       },
       openOutput: (name) => kept.openOutput(name),
       callAside: aside,
@@ -113,8 +141,22 @@ export function createEngine(parts: EngineParts): Engine {
     const own = parts.tools ?? [];
     checkTools(builtin, own);
     const tools = [...builtin, ...own];
-    const state = await startState(config, { catalog, workspace, entries, model, provider, tools });
-    const guard = new Guard({ config, settings, workspace, home, ownTools: own.map(({ name }) => name) });
+    const guard = new Guard({
+      config: called,
+      settings,
+      workspace,
+      home,
+      ownTools: own.map(({ name }) => name),
+      onNotice(notice) {
+        const ids = { uuid: clock.uuid(), session_id: key.sessionId };
+        recorder.emit({ type: 'system', subtype: 'informational', tag: 'settings', ...notice, ...ids });
+      },
+      notices: noticesOf(sandbox),
+    });
+    const state = await startState(config, { catalog, workspace, entries, model, provider, tools, guard });
+    settings.onChange(async () => {
+      state.roots = await guard.roots();
+    });
     const scope: SessionScope = {
       id: key.sessionId,
       guard,
@@ -188,6 +230,7 @@ async function startState(
     model: ResolvedModel;
     provider: ModelProvider;
     tools: readonly Tool[];
+    guard: Guard;
   },
 ): Promise<SessionState> {
   const { workspace, catalog, model } = options;
@@ -199,8 +242,7 @@ async function startState(
   }
   const fallbacks = (config.fallbackModel?.split(',') ?? []).map((name) => catalog.resolveModel(name).model);
   refuseUnpriced(config, [model.model, ...fallbacks], catalog.hasPrice);
-  const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
-  const roots = await Promise.all(folders.map((folder) => workspace.realPath(folder)));
+  const roots = await options.guard.roots();
   const lastMode = last.mode === 'bypassPermissions' && !mayBypass(config) ? undefined : last.mode;
   return {
     model,

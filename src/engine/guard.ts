@@ -1,24 +1,35 @@
 /** What is in force for a session: settings, rules and trust, as they are now. */
 import type { PermissionUpdate, SessionConfig, Workspace } from '../protocol/index.js';
+import { createOpenFolders, type OpenFolders } from './open-folders.js';
 import type { RuleLayer } from './permissions/layers.js';
 import type { RuleBook } from './permissions/rules/book.js';
 import type { LoadedSettings } from './settings/load.js';
+import { createSettingsNews, type SettingsNotice } from './settings/notice.js';
 import type { SessionSettings } from './settings/session-settings.js';
 
 type Behavior = 'allow' | 'ask' | 'deny';
 type Lists = Record<Behavior, string[]>;
 
 export interface GuardParts {
+  /** As the session was called: without what settings add. */
   config: SessionConfig;
   settings: SessionSettings;
   workspace: Workspace;
   home: string;
   /** Names of tools that are not built in: rules may be about them. */
   ownTools: readonly string[];
+  /** Takes what settings files give to tell, from the first `tellNews` on. */
+  onNotice: (notice: SettingsNotice) => void;
+  /** What the opening of the session gave to tell: comes first, once. */
+  notices?: readonly SettingsNotice[];
 }
 
 export class Guard {
   readonly #parts: GuardParts;
+  readonly #folders: OpenFolders;
+  readonly #news = createSettingsNews();
+  readonly #notices: SettingsNotice[];
+  #isTelling = false;
   /** Rules that someone gave for this session, and those of the command line. */
   readonly #session: Lists = { allow: [], ask: [], deny: [] };
   readonly #flag: Lists;
@@ -26,10 +37,14 @@ export class Guard {
 
   constructor(parts: GuardParts) {
     this.#parts = parts;
-    const { allowedTools = [], disallowedTools = [] } = parts.config;
+    this.#notices = [...(parts.notices ?? [])];
+    const { settings, workspace, home } = parts;
+    const { cwd, allowedTools = [], disallowedTools = [], additionalDirectories: called = [] } = parts.config;
     this.#flag = { allow: [...allowedTools], ask: [], deny: [...disallowedTools] };
-    parts.settings.onChange(() => {
+    this.#folders = createOpenFolders({ cwd, home, workspace, called, ofSettings: () => settings.loaded.directories });
+    settings.onChange(() => {
       this.#book = undefined;
+      if (this.#isTelling) this.tellNews();
     });
   }
 
@@ -45,6 +60,27 @@ export class Guard {
     return this.#parts.home;
   }
 
+  /** Folders beside the working directory that are open now, as they were named. */
+  get directories(): readonly string[] {
+    return this.#folders.named;
+  }
+
+  /** Folders that tools may use without asking, links resolved, the working directory first. */
+  roots(): Promise<string[]> {
+    return this.#folders.roots();
+  }
+
+  /** What settings files give to tell and nobody was told yet: problems, what is mended, what waits for trust. */
+  takeNews(): SettingsNotice[] {
+    return [...this.#notices.splice(0), ...this.#news.take(this.settings)];
+  }
+
+  /** Tells the news, and from now on those of every change. */
+  tellNews(): void {
+    this.#isTelling = true;
+    for (const notice of this.takeNews()) this.#parts.onNotice(notice);
+  }
+
   /** Reads settings files that have changed. */
   refresh(): Promise<void> {
     return this.#parts.settings.refresh();
@@ -57,12 +93,16 @@ export class Guard {
     return this.#book;
   }
 
-  /** Takes over what an answer says about rules. What is meant for a settings file is written there first. */
+  /** Takes over what an answer says about rules and folders. What is meant for a settings file is written there first. */
   async update(updates: readonly PermissionUpdate[]): Promise<void> {
     const { toRuleText, writeRuleUpdates } = await import('./settings/rule-updates.js');
-    await writeRuleUpdates(this.settings.files, updates);
+    const { doubts } = await writeRuleUpdates(this.settings.files, updates, { tools: this.#parts.ownTools });
+    for (const content of doubts) this.#parts.onNotice({ level: 'warning', content });
     for (const update of updates) {
-      if (!('rules' in update) || this.#isRead(update)) continue;
+      const isKept = this.#isRead(update);
+      if (update.type === 'addDirectories') await this.#folders.open(update.directories, { isKept });
+      if (update.type === 'removeDirectories') await this.#folders.close(update.directories, { isKept });
+      if (!('rules' in update) || isKept) continue;
       const list = (update.destination === 'cliArg' ? this.#flag : this.#session)[update.behavior];
       const rules = update.rules.map(toRuleText);
       const isOwn = update.destination === 'session' || update.destination === 'cliArg';
@@ -74,12 +114,13 @@ export class Guard {
   }
 
   /** Whether what was written to a file counts from there; otherwise it must hold for this session all the same. */
-  #isRead({ destination, behavior }: Extract<PermissionUpdate, { rules: unknown }>): boolean {
+  #isRead(update: PermissionUpdate): boolean {
+    const { destination } = update;
     const source = ({ userSettings: 'user', projectSettings: 'project', localSettings: 'local' } as const)[
       destination as 'userSettings'
     ];
     if (source === undefined || !(this.#parts.config.settingSources ?? []).includes(source)) return false;
-    return source === 'user' || this.trusted || behavior !== 'allow';
+    return source === 'user' || this.trusted || ('rules' in update && update.behavior !== 'allow');
   }
 
   async #compile(): Promise<RuleBook> {

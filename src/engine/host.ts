@@ -74,6 +74,7 @@ class Host {
   #session: Promise<Session> | undefined;
   /** MCP servers that live with the client. */
   #servers = new Map<string, SdkServer>();
+  #detachHooks: () => void = () => {};
   /** Messages are handed over one after the other, behind the opening of the session. */
   #order: Promise<void> = Promise.resolve();
   exitCode = 0;
@@ -166,6 +167,7 @@ class Host {
     const session = await this.#session?.catch(() => undefined);
     session?.endInput();
     await session?.finished;
+    await session?.tellEnd();
   }
 
   async close(): Promise<void> {
@@ -200,11 +202,12 @@ class Host {
     return this.#session;
   }
 
-  /** Hook callbacks belong to this client, and are asked through its Peer. */
+  /** Hook callbacks belong to this client, and are asked through its Peer. Those it had before are forgotten. */
   async #attachHooks(session: Session): Promise<void> {
     const { hooks: callbacks } = this.#config;
+    this.#detachHooks();
     if (callbacks === undefined) return;
-    await session.scope.hooks.attach({
+    this.#detachHooks = await session.scope.hooks.attach({
       callbacks,
       askCallback: (callback_id, input, tool_use_id, options) => {
         if (this.#peer === undefined) throw new HeddleError('channel_closed', 'The host of the hook is gone.');
@@ -234,6 +237,7 @@ class Host {
     }
     const session = await this.#session?.catch(() => undefined);
     await session?.scope.mcp.set(this.#servers);
+    if (session && hooks) await this.#attachHooks(session);
     const source = session?.scope.state.keySource;
     return {
       commands: [],
@@ -246,6 +250,7 @@ class Host {
       claude_code_version: FOLLOWED_VERSION,
       heddle_version: HEDDLE_VERSION,
       current_permission_mode: session?.scope.state.mode ?? this.#config.permissionMode ?? 'default',
+      hook_on_failure_supported: true,
       session_state: session?.busy ? 'running' : 'idle',
     };
   }

@@ -23,6 +23,7 @@ export { type Action, nextAction } from './next-action.js';
 export { judgeCase } from './permissions/judge-case.js';
 export type { CaseVerdict, PermissionCase } from './permissions/check.js';
 export type { Ask, Question } from './questions.js';
+export { examineSandbox, type SandboxExamination } from './sandbox/examine.js';
 export type { Attachment, Session } from './session.js';
 export { createFileStore } from './sessions/file-store.js';
 export { createMemoryStore } from './sessions/memory-store.js';
@@ -40,7 +41,7 @@ export { describeProblem, refuseBrokenSettings, type SettingsProblem } from './s
 export { describeInert, type InertKey } from './settings/project-keys.js';
 export { findRuleFault } from './settings/rule-text.js';
 export { openSettings, type SessionSettings } from './settings/session-settings.js';
-export { applyRuleUpdates, editOptionsFor } from './settings/rule-updates.js';
+export { applyRuleUpdates, editOptionsFor, removeRule } from './settings/rule-updates.js';
 export { createTrust, type Trust } from './settings/trust.js';
 export { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 export { makeFolders } from './workspace/folders.js';

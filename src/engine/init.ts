@@ -24,7 +24,7 @@ export function toInit(scope: SessionScope): InitMessage {
     plugins: [],
     capabilities: [],
     original_cwd: config.cwd,
-    additional_directories: config.additionalDirectories ?? [],
+    additional_directories: [...scope.guard.directories],
     ...(config.betas?.length && { betas: config.betas }),
     fast_mode_state: 'off',
     uuid: scope.clock.uuid(),

@@ -7,7 +7,7 @@ import { HEDDLE_VERSION } from './version.js';
 export type Ending =
   | { kind: 'done'; text: string; structured?: unknown }
   /** The model API failed for good; the text explains it. */
-  | { kind: 'api-error'; text: string; status: number | null; code: string; terminalReason?: string }
+  | { kind: 'api-error'; text: string; error: string; status: number | null; code: string; terminalReason?: string }
   | { kind: 'limit'; limit: Limit }
   /** A hook ended the turn (`continue: false`). */
   | { kind: 'stopped'; reason?: string }

@@ -2,6 +2,8 @@ import type { PermissionMode, ResultMessage, TextBlock, Tool, UserMessage } from
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { setMaxThinkingTokens, setMode, setModel } from './choices.js';
 import { openPrompt } from './hooks/around-turn.js';
+import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
+import type { LateOutput } from './hooks/registry.js';
 import { toInit } from './init.js';
 import { emptyUsage } from './model/usage-sum.js';
 import { currentTurn, lastFallback, nextAction, openCalls } from './next-action.js';
@@ -20,21 +22,28 @@ export interface Attachment extends Watcher {
   ask?: Ask;
 }
 
+/** Something the model should know that is no prompt; of a task, when it has an id. */
+type Notice = Pick<TaskNotice, 'text'> & Partial<TaskNotice>;
+
 /** Who owns a conversation. It outlives everyone who watches it, and knows no channels. */
 export class Session {
   readonly scope: SessionScope;
   readonly #tools: readonly Tool[];
   readonly #release: () => Promise<void>;
   readonly #inbox: UserMessage[] = [];
-  /** Ends of background tasks that the model does not know of yet. */
-  #notices: TaskNotice[] = [];
+  /** Ends of background tasks that the model does not know of yet, and what hooks have found out late. */
+  #notices: Notice[] = [];
   /** The like that is no reason for a turn, and told with the next one. */
-  #quietNotices: TaskNotice[];
+  #quietNotices: Notice[];
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
   /** The hooks know of the session. */
   #hasStarted = false;
+  /** Resolves when they know of its end, as far as they were told. */
+  #tellingEnd: Promise<void> = Promise.resolve();
+  /** Aborted when the session cannot wait for that any longer. */
+  readonly #endPatience = new AbortController();
   #closed = false;
   /** Cancels the wait for tasks at the end of input. */
   #grace: (() => void) | undefined;
@@ -51,6 +60,7 @@ export class Session {
     this.#release = parts.release;
     this.#quietNotices = [...parts.notices];
     scope.tasks.listen({ onEnd: (end) => this.#takeEnd(end), onShown: (taskId) => this.#takeShown(taskId) });
+    scope.hooks.listen((late) => this.#takeLate(late));
   }
 
   get id(): string {
@@ -91,6 +101,7 @@ export class Session {
   resumeTurn(): void {
     if (this.busy || this.#closed || nextAction(this.scope.recorder.log.entries).do === 'idle') return;
     this.scope.recorder.begin();
+    this.scope.guard.tellNews();
     this.#start((signal) => this.#runTurn(signal));
   }
 
@@ -110,11 +121,12 @@ export class Session {
   }
 
   /** Tells the hooks that the session ends, once; closing does it too, but then their host may be gone. */
-  async tellEnd(): Promise<void> {
-    if (!this.#hasStarted) return;
+  tellEnd(): Promise<void> {
+    if (!this.#hasStarted) return this.#tellingEnd;
     this.#hasStarted = false;
-    const { signal } = new AbortController();
-    await this.scope.hooks.fire('SessionEnd', { reason: 'other' }, { signal });
+    const { signal } = this.#endPatience;
+    this.#tellingEnd = this.scope.hooks.fire('SessionEnd', { reason: 'other' }, { signal }).then(() => undefined);
+    return this.#tellingEnd;
   }
 
   async close(): Promise<void> {
@@ -123,9 +135,14 @@ export class Session {
     this.#dropQueued();
     this.#grace?.();
     const running = this.#running;
+    const { clock } = this.scope;
+    const since = clock.monotonic();
     running?.abort.abort();
     await running?.over;
+    const ms = graceLeft(clock, { ms: CLOSE_GRACE_MS, since });
+    const cancel = clock.after(ms, () => this.#endPatience.abort());
     await this.tellEnd();
+    cancel();
     await this.#release();
     this.#finished.resolve();
   }
@@ -164,6 +181,12 @@ export class Session {
     this.#wake();
   }
 
+  /** A hook that nobody waited for is over: what it has for the model comes with the next turn, or starts one. */
+  #takeLate({ texts, rewake }: LateOutput): void {
+    (rewake ? this.#notices : this.#quietNotices).push(...texts.map((text) => ({ text })));
+    this.#wake();
+  }
+
   /** The model has seen the end of a task: clients of the older line get a turn about it all the same. */
   #takeShown(taskId: string): void {
     if (this.scope.manners.tellsShownTasks) return;
@@ -175,10 +198,12 @@ export class Session {
     this.#grace?.();
     this.#grace = undefined;
     const abort = new AbortController();
+    this.scope.hooks.follow(abort.signal);
     const over = run(abort.signal)
       .catch((thrown: unknown) => this.#fail(toHeddleError(thrown)))
       .then(() => {
         this.#running = undefined;
+        this.scope.hooks.follow(undefined);
         this.#wake();
       });
     this.#running = { abort, over };
@@ -211,7 +236,9 @@ export class Session {
       this.#finishTurn({ kind: 'blocked', text: opening.blocked }, this.#startTally());
     } else {
       const content = opening.replaced ? toTexts(opening.after) : message.message.content;
-      recorder.user({ content, uuid, show: config.replayUserMessages ? { isReplay: true } : false });
+      const show = config.replayUserMessages ? { isReplay: true } : false;
+      // A prompt that hooks have not judged does not get into the conversation.
+      if (!opening.interrupted) recorder.user({ content, uuid, show });
       if (!opening.replaced) this.#recordMeta(opening.after);
       await this.#runTurn(signal);
     }
@@ -237,6 +264,8 @@ export class Session {
     const { canAsk } = this.scope.questions;
     state.tools = selectTools([...this.#tools, ...mcp.tools], config, { canAsk });
     recorder.emit(toInit(this.scope));
+    this.scope.guard.tellNews();
+    this.scope.hooks.tellProblems();
     this.#settleOldTurn();
     void recorder.life({ kind: 'turn', state: 'started', promptUuid });
   }
@@ -247,7 +276,7 @@ export class Session {
     this.#quietNotices = [];
     this.#notices = [];
     const text = notices.map((notice) => notice.text).join('\n');
-    const toldTasks = notices.map((notice) => notice.taskId);
+    const toldTasks = notices.flatMap((notice) => notice.taskId ?? []);
     this.scope.recorder.user({ content: [{ type: 'text', text }], toldTasks, show: false, ...fields });
   }
 
@@ -262,8 +291,9 @@ export class Session {
       ending = { kind: 'failed', errors: [error.message], code: error.code };
     }
     if (ending.kind === 'api-error') {
-      const { code, text } = ending;
-      await this.scope.hooks.fire('StopFailure', { error: code, error_details: text }, { signal });
+      const { error, text: error_details } = ending;
+      const said = tally.text.last && { last_assistant_message: tally.text.last };
+      await this.scope.hooks.fire('StopFailure', { error, error_details, ...said }, { signal });
     }
     this.#finishTurn(ending, tally, origin);
   }

@@ -101,6 +101,7 @@ function explainFailure(scope: SessionScope, tally: TurnTally, error: HeddleErro
   return {
     kind: 'api-error',
     text,
+    error: assistantError,
     status: apiErrorStatus ?? null,
     code: error.code,
     ...(terminalReason !== undefined && { terminalReason }),

@@ -197,7 +197,7 @@ const sameTexts = (left: readonly string[], right: readonly string[]): boolean =
 
 /** From what the flags say to the options they stand for. */
 function fromFlat(flat: Flat): Partial<SessionConfig> {
-  const { excludeDynamicSections, dangerouslySkipPermissions, thinking, ...rest } = flat;
+  const { excludeDynamicSections, dangerouslySkipPermissions, thinking, init, maintenance, ...rest } = flat;
   const config: Record<string, unknown> = rest;
   if (sameTexts((flat.tools as string[] | undefined) ?? [], ['default'])) {
     config.tools = { type: 'preset', preset: 'claude_code' };
@@ -214,17 +214,20 @@ function fromFlat(flat: Flat): Partial<SessionConfig> {
     config.permissionMode = 'bypassPermissions';
     config.allowDangerouslySkipPermissions = true;
   }
+  if (init === true && maintenance === true) throw refuse('error: --init and --maintenance exclude each other');
+  if (init === true || maintenance === true) config.setup = init === true ? 'init' : 'maintenance';
   if (flat.resume === true) config.resume = '';
   return config;
 }
 
 function toFlat(config: Partial<SessionConfig>): Record<string, FlatValue | undefined> {
-  const { tools, thinking, systemPrompt, appendSystemPrompt, maxThinkingTokens, ...rest } = config;
+  const { tools, thinking, systemPrompt, appendSystemPrompt, maxThinkingTokens, setup, ...rest } = config;
   return {
     ...(rest as Flat),
     tools: tools === undefined || Array.isArray(tools) ? tools : ['default'],
     thinking: thinking?.type,
     maxThinkingTokens: budgetOf(thinking) ?? maxThinkingTokens ?? undefined,
+    ...(setup !== undefined && { [setup]: true }),
     ...toFlatPrompt(systemPrompt, appendSystemPrompt),
   };
 }

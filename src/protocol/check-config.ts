@@ -1,6 +1,6 @@
 import type { SessionConfig } from './config.js';
 import { HeddleError } from './error.js';
-import { EFFORT_LEVELS, isSessionId, PERMISSION_MODES } from './names.js';
+import { EFFORT_LEVELS, isSessionId, PERMISSION_MODES, SETTING_SOURCES, SETUP_TRIGGERS } from './names.js';
 
 type Check = readonly [isRight: (value: unknown) => boolean, expected: string];
 
@@ -11,6 +11,11 @@ const isTable = (value: unknown): boolean => typeof value === 'object' && value 
 const oneOf = (names: readonly string[]): Check => [
   (value) => names.includes(value as string),
   `one of ${names.join(', ')}`,
+];
+
+const someOf = (names: readonly string[]): Check => [
+  (value) => Array.isArray(value) && value.every((each) => names.includes(each as string)),
+  `a list of ${names.join(', ')}`,
 ];
 
 const TEXT: Check = [isText, 'a string'];
@@ -49,11 +54,16 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   replayUserMessages: FLAG,
   resume: TEXT,
   sessionId: SESSION,
+  setup: oneOf(SETUP_TRIGGERS),
+  settingSources: someOf(SETTING_SOURCES),
+  settings: TEXT,
+  settingsWrites: oneOf(['any', 'suggested', 'none']),
   systemPrompt: [
     (value) => isText(value) || isTexts(value) || PRESET(value),
     'a string, a list of strings or a preset',
   ],
   thinking: [isThinking, '{type: "adaptive"}, {type: "enabled", budgetTokens?} or {type: "disabled"}'],
+  trusted: FLAG,
   tools: [(value) => isTexts(value) || PRESET(value), 'a list of strings or a preset'],
 };
 

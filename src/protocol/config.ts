@@ -1,6 +1,6 @@
 /** A session's settings as plain JSON: argv for a child on stdio, an object in-process. */
 import type { HookMatcherConfig } from './hook.js';
-import type { EffortLevel, PermissionMode, SettingSource } from './names.js';
+import type { EffortLevel, PermissionMode, SettingSource, SetupTrigger } from './names.js';
 
 export type ThinkingConfig = { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
 
@@ -44,12 +44,19 @@ export interface SessionConfig {
   allowDangerouslySkipPermissions?: boolean;
   /** `stdio` when the host answers `can_use_tool`; otherwise the name of an MCP tool. */
   permissionPromptTool?: string;
+  /**
+   * What an answer to a question may write to settings files: whatever it says (`any`, when absent), only what was
+   * suggested to it, or nothing. Servers start with `none`: whoever answers there sits elsewhere.
+   */
+  settingsWrites?: 'any' | 'suggested' | 'none';
 
   systemPrompt?: SystemPromptConfig;
   appendSystemPrompt?: string;
   includePartialMessages?: boolean;
   replayUserMessages?: boolean;
   includeHookEvents?: boolean;
+  /** Setup hooks run before the first turn, with this as their trigger. */
+  setup?: SetupTrigger;
 
   maxTurns?: number;
   maxBudgetUsd?: number;

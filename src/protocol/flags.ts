@@ -1,6 +1,6 @@
 /** The one table of command line flags: which option each sets, how its value reads, what the help says. */
 import type { SessionConfig } from './config.js';
-import { EFFORT_LEVELS, PERMISSION_MODES, SETTING_SOURCES } from './names.js';
+import { EFFORT_LEVELS, PERMISSION_MODES, SETTING_SOURCES, type SetupTrigger } from './names.js';
 
 export const OUTPUT_FORMATS = ['text', 'json', 'stream-json', 'terminal'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -35,7 +35,7 @@ export interface CliOptions {
 }
 
 /** Options that one flag cannot carry as they are; `argv.ts` converts them. */
-interface FlatOnly {
+interface FlatOnly extends Record<SetupTrigger, boolean> {
   excludeDynamicSections: boolean;
   dangerouslySkipPermissions: boolean;
 }
@@ -139,11 +139,7 @@ export const FLAGS: readonly FlagRow[] = [
     '--include-partial-messages',
     'Also write the pieces of an answer as they come (stream-json)',
   ]),
-  run.config('includeHookEvents', 'boolean', [
-    '--include-hook-events',
-    'Also write what hooks do (stream-json)',
-    ignored,
-  ]),
+  run.config('includeHookEvents', 'boolean', ['--include-hook-events', 'Also write what hooks do (stream-json)']),
   run.config('replayUserMessages', 'boolean', [
     '--replay-user-messages',
     'Write user messages from stdin back to stdout (stream-json)',
@@ -175,6 +171,8 @@ export const FLAGS: readonly FlagRow[] = [
     'With --continue or --resume: leave that session as it is and go on in a copy',
   ]),
   session.config('sessionId', 'string', ['--session-id <uuid>', 'The id of the new session']),
+  session.config('init', 'boolean', ['--init', 'Run the Setup hooks first, to prepare the folder']),
+  session.config('maintenance', 'boolean', ['--maintenance', 'Run the Setup hooks first, to maintain the folder']),
   session.config('persistSession', 'boolean', [
     '--no-session-persistence',
     'Keep nothing of this session on the disk',

@@ -94,6 +94,7 @@ export const HookSpecificOutput: Lazy<HookSpecificOutput> = lazy(() =>
 export const SyncHookOutput = lazy(() =>
   z
     .object({
+      async: z.literal(false).optional(),
       continue: z.boolean().optional().describe('False ends the turn.'),
       stopReason: z.string().optional().describe('Shown when `continue` is false.'),
       suppressOutput: z.boolean().optional(),
@@ -113,5 +114,5 @@ export const AsyncHookOutput = lazy(() =>
 );
 export type AsyncHookOutput = Infer<typeof AsyncHookOutput>;
 
-export const HookOutput = lazy(() => z.union([AsyncHookOutput(), SyncHookOutput()]));
+export const HookOutput = lazy(() => z.discriminatedUnion('async', [AsyncHookOutput(), SyncHookOutput()]));
 export type HookOutput = Infer<typeof HookOutput>;

@@ -1,7 +1,7 @@
 /** What hooks are given, one schema per event. What they answer is in hook-output.ts. */
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
-import { EXIT_REASONS } from './names.js';
+import { EXIT_REASONS, SETUP_TRIGGERS } from './names.js';
 import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 import { PermissionUpdate } from './permission.js';
 
@@ -144,7 +144,7 @@ export type SessionEndHookInput = Infer<typeof SessionEndHookInput>;
 
 export const SetupHookInput = lazy(() =>
   z
-    .object({ ...base('Setup'), trigger: openName('init', 'maintenance') })
+    .object({ ...base('Setup'), trigger: openName(...SETUP_TRIGGERS) })
     .describe('Before the first turn, to prepare the folder.'),
 );
 export type SetupHookInput = Infer<typeof SetupHookInput>;

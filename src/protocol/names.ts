@@ -34,6 +34,10 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
+/** What a session was started for, beside answering: the `trigger` of Setup hooks, and the flag that says so. */
+export const SETUP_TRIGGERS = ['init', 'maintenance'] as const;
+export type SetupTrigger = (typeof SETUP_TRIGGERS)[number];
+
 export const EXIT_REASONS = ['clear', 'logout', 'prompt_input_exit', 'other', 'bypass_permissions_disabled'] as const;
 export type ExitReason = (typeof EXIT_REASONS)[number];
 

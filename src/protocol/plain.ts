@@ -17,12 +17,14 @@ export {
   isSessionId,
   PERMISSION_MODES,
   SETTING_SOURCES,
+  SETUP_TRIGGERS,
   TOOL_ALIASES,
   type EffortLevel,
   type ExitReason,
   type HookEvent,
   type PermissionMode,
   type SettingSource,
+  type SetupTrigger,
 } from './names.js';
 export { describeInputIssues, inputError, type InputIssue, PROBLEM_TEXTS } from './problem-text.js';
 export { TOOL_SCHEMAS } from './tool-schemas.generated.js';

@@ -60,8 +60,8 @@ export async function openChannel(parts: CarrierParts): Promise<Connected> {
   }
   refuseParts(options.heddle ?? {});
   if (carrier !== 'subprocess' && config.sandbox !== undefined) {
-    throw new HeddleError('not_supported', 'A sandbox cannot be asked of an engine elsewhere.', {
-      hint: 'Configure the sandbox where the engine runs, or leave sandbox out.',
+    throw new HeddleError('not_supported', 'The option sandbox does not reach an engine that runs elsewhere.', {
+      hint: 'Leave it out here. The server must set it: in config or configFor of createServer, or in its settings files.',
     });
   }
   if (carrier === 'subprocess') return { channel: spawnEngine(parts, clock), clock };
@@ -120,15 +120,51 @@ export function toCommand(options: Options, config: SessionConfig): { command: s
 function withoutInitialize(config: SessionConfig): Partial<SessionConfig> {
   const { systemPrompt: _, appendSystemPrompt: _append, agents: _agents, hooks: _hooks, sandbox, ...rest } = config;
   if (sandbox === undefined) return rest;
-  // A sandbox has no flag of its own; it travels among the settings.
+  // A sandbox has no flag of its own; it travels among the settings, and adds to what they say of it.
   const { settings = '{}' } = rest;
   if (!settings.trimStart().startsWith('{')) {
     throw new HeddleError('invalid_config', 'A sandbox and a settings file cannot both be given to a child process.', {
       hint: 'Put the sandbox into the file, or give settings as an object.',
     });
   }
-  return { ...rest, settings: JSON.stringify({ ...(JSON.parse(settings) as object), sandbox }) };
+  return { ...rest, settings: JSON.stringify(unite(readSettings(settings), { sandbox })) };
 }
+
+function readSettings(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new HeddleError('invalid_settings', `settings: it is no JSON: ${reason}`, {
+      hint: 'With a sandbox of its own, settings must be plain JSON or an object.',
+      cause,
+    });
+  }
+}
+
+/** As the engine does where both reach it: lists add up, of two values the option's counts. */
+function unite(ofSettings: unknown, option: unknown, path: readonly string[] = []): unknown {
+  if (option === undefined) return ofSettings;
+  if (ofSettings === undefined) return option;
+  if (kindOf(ofSettings) !== kindOf(option)) {
+    // One of them is wrong, and must not disappear behind the other.
+    throw new HeddleError(
+      'invalid_settings',
+      `${path.join('.')}: settings and the option sandbox do not go together.`,
+      {
+        hint: `Correct ${path.join('.')} in one of them.`,
+        data: { path: path.join('.') },
+      },
+    );
+  }
+  if (Array.isArray(option)) return [...new Set([...option, ...(ofSettings as unknown[])])];
+  if (kindOf(option) !== 'object') return option;
+  const [weak, strong] = [ofSettings, option] as [Record<string, unknown>, Record<string, unknown>];
+  const names = [...new Set([...Object.keys(weak), ...Object.keys(strong)])];
+  return Object.fromEntries(names.map((name) => [name, unite(weak[name], strong[name], [...path, name])]));
+}
+
+const kindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value);
 
 const toEngineEnv = ({ env, envIsExact, enableFileCheckpointing }: SessionConfig): Record<string, string> => ({
   CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',

@@ -14,6 +14,8 @@ export interface HookCallbackMatcher {
   hooks: HookCallback[];
   /** Seconds. */
   timeout?: number;
+  /** What happens when a callback throws or does not answer in time. Absent: gates ask, others go on. */
+  onFailure?: 'allow' | 'ask' | 'deny';
 }
 
 export type Hooks = Partial<Record<HookEvent, HookCallbackMatcher[]>>;
@@ -25,12 +27,14 @@ export interface HookBridge {
   answer(params: ParamsOf<'hook_callback'>, signal: AbortSignal): Promise<HookOutput>;
 }
 
+/** Throws `invalid_config` for what is no table of callbacks. */
 export function createHookBridge(hooks: Hooks = {}): HookBridge {
+  checkHooks(hooks);
   const callbacks = new Map<string, HookCallback>();
   const config: Record<string, HookMatcherConfig[]> = {};
   for (const [event, matchers] of Object.entries(hooks)) {
-    if (matchers.length === 0) continue;
-    config[event] = matchers.map(({ matcher, hooks: list, timeout }) => ({
+    if (matchers === undefined || matchers.length === 0) continue;
+    config[event] = matchers.map(({ hooks: list, matcher, timeout, onFailure }) => ({
       hookCallbackIds: list.map((callback) => {
         const id = `hook_${callbacks.size}`;
         callbacks.set(id, callback);
@@ -38,6 +42,7 @@ export function createHookBridge(hooks: Hooks = {}): HookBridge {
       }),
       ...(matcher !== undefined && { matcher }),
       ...(timeout !== undefined && { timeout }),
+      ...(onFailure !== undefined && { onFailure }),
     }));
   }
   return {
@@ -49,3 +54,30 @@ export function createHookBridge(hooks: Hooks = {}): HookBridge {
     },
   };
 }
+
+const EFFECTS: readonly unknown[] = ['allow', 'ask', 'deny', undefined];
+
+function checkHooks(hooks: Hooks): void {
+  if (!isTable(hooks)) throw invalid('hooks', 'a table of events');
+  for (const [event, matchers] of Object.entries(hooks)) {
+    if (matchers === undefined) continue;
+    if (!Array.isArray(matchers)) throw invalid(`hooks.${event}`, 'a list of { matcher?, hooks }');
+    for (const [at, matcher] of matchers.entries()) {
+      const path = `hooks.${event}[${at}]`;
+      if (!isTable(matcher)) throw invalid(path, '{ matcher?, hooks }');
+      const { hooks: list, onFailure } = matcher;
+      if (!Array.isArray(list) || list.some((hook) => typeof hook !== 'function')) {
+        throw invalid(`${path}.hooks`, 'a list of functions');
+      }
+      if (!EFFECTS.includes(onFailure)) throw invalid(`${path}.onFailure`, 'allow, ask or deny');
+    }
+  }
+}
+
+const isTable = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const invalid = (path: string, expected: string): HeddleError =>
+  new HeddleError('invalid_config', `${path} must be ${expected}.`, {
+    hint: `Correct ${path}, or leave it out.`,
+    data: { path },
+  });

@@ -20,7 +20,7 @@ export async function openInProcess(
   config: SessionConfig,
   parts: HeddleOptions & { logger: Logger },
 ): Promise<{ channel: Channel; clock: Clock }> {
-  const { carrier: _, trusted: _trusted, tools: given, ...rest } = parts;
+  const { carrier: _, trusted: _trusted, setup: _setup, tools: given, ...rest } = parts;
   const { clock = systemClock, store = createFileStore({ configDir: config.configDir }) } = parts;
   const tools = given && (await toOwnTools(given, toToolOutput));
   const [near, far] = createMemoryPair();

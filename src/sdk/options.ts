@@ -20,7 +20,7 @@ import type {
   Tool,
   Workspace,
 } from '../protocol/index.js';
-import { checkConfig, HeddleError, parseArgv } from '../protocol/plain.js';
+import { checkConfig, HeddleError, parseArgv, type SetupTrigger } from '../protocol/plain.js';
 import type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 import { type Ambient, configDirOf, definedOf } from './ambient.js';
 import type { Hooks } from './hook-bridge.js';
@@ -72,6 +72,8 @@ export interface HeddleOptions {
   logger?: Logger;
   /** Whether all settings of the project count. Absent: when someone has said `heddle trust` there. */
   trusted?: boolean;
+  /** Setup hooks run before the first turn, with this as their trigger. */
+  setup?: SetupTrigger;
 }
 
 export interface Options {
@@ -99,6 +101,8 @@ export interface Options {
   fallbackModel?: string;
   forkSession?: boolean;
   hooks?: Hooks;
+  /** Also give `system/hook_started`, `hook_progress` and `hook_response` for hooks of settings. */
+  includeHookEvents?: boolean;
   includePartialMessages?: boolean;
   maxBudgetUsd?: number;
   maxThinkingTokens?: number;
@@ -154,6 +158,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   fallbackModel: true,
   forkSession: true,
   hooks: false,
+  includeHookEvents: true,
   includePartialMessages: true,
   maxBudgetUsd: true,
   maxThinkingTokens: true,
@@ -188,7 +193,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
   const env = options.env === undefined ? ambient.env : definedOf(options.env);
   const { mcpServers = {}, plugins = [], outputFormat, permissionPromptToolName } = options;
   const external = Object.entries(mcpServers).filter(([, server]) => server.type !== 'sdk');
-  const { settings, heddle: { trusted } = {} } = options;
+  const { settings, heddle: { trusted, setup } = {} } = options;
   const config: SessionConfig = {
     cwd: options.cwd ?? ambient.cwd,
     env,
@@ -198,6 +203,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     settingSources: [],
     ...(settings !== undefined && { settings: typeof settings === 'string' ? settings : JSON.stringify(settings) }),
     ...(trusted !== undefined && { trusted }),
+    ...(setup !== undefined && { setup }),
     ...(options.canUseTool && { permissionPromptTool: 'stdio' }),
     ...(permissionPromptToolName && { permissionPromptTool: permissionPromptToolName }),
     ...(external.length > 0 && { mcpConfig: [JSON.stringify({ mcpServers: Object.fromEntries(external) })] }),

@@ -62,8 +62,9 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
       const { channel: held, first } = await awaitFirstFrame(channel, isAllowed);
       const { safe, ignored } = pickSafe(configOf(first));
       if (ignored.length > 0) logger('info', 'A client asked for what it may not choose.', { ignored });
-      // Clients decide what runs here: they see nothing of the server's environment that it does not name.
-      const config = { childEnv: [], ...(await configFor(request, safe)) };
+      // Clients decide what runs here: they see nothing of the server's environment that it does not name, and write
+      // nothing to its settings.
+      const config = { childEnv: [], settingsWrites: 'none' as const, ...(await configFor(request, safe)) };
       await serveHost({ engine, channel: held, config, logger });
     } catch (thrown) {
       const error = toHeddleError(thrown);

@@ -136,8 +136,7 @@ describe('what was asked for and will not be', () => {
   it.each<[string[], string]>([
     [['--continue'], 'heddle: there is no earlier session of this folder; a new one was started\n'],
     [['--tools', 'Read', 'Bogus'], 'heddle: "Bogus" names no tool\n'],
-    [['--allowedTools', 'bash'], 'heddle: "bash" names no tool; did you mean "Bash"?\n'],
-    [['--allowedTools=Bash('], 'heddle: "Bash(" is only half a rule: its bracket is not closed\n'],
+    [['--allowedTools', 'bash'], 'heddle: options: allowedTools[0]: "bash" names no tool; did you mean "Bash"?\n'],
     [['--settings', '{"apiKeyHelper":"echo k"}'], ''],
   ])('%j is said', async (flags, stderr) => {
     const env = { HEDDLE_CONFIG_DIR: join(home.folder, 'empty') };
@@ -153,6 +152,12 @@ describe('what was asked for and will not be', () => {
       0,
       'heddle: CLAUDE_CODE_MAX_RETRIES is "abc", which is no whole number, and was ignored\n',
     ]);
+  });
+
+  it('half a rule is refused (D3)', async () => {
+    const { code, stdout, stderr } = await runCli(home.folder, [...ASK, '--allowedTools=Bash(']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('allowedTools[0]: "Bash(": its bracket is not closed.');
   });
 
   it('D1: a denial that names no tool is refused', async () => {

@@ -48,6 +48,15 @@ user     allow  {"tool":"Bash","command":"ls"}  ~/.claude/settings.json:5
     });
   });
 
+  it('as JSON that shows what would not show, and says the same', async () => {
+    const { place, run } = await setUp();
+    const rule = 'Bash(a\u202Eb\u200B\u{E0041}\uFE0F\u0085é 😀)';
+    place.write(LOCAL, rules({ allow: [rule] }));
+    const { out } = await run('list', '--json');
+    expect(out).toContain('"Bash(a\\u202eb\\u200b\\udb40\\udc41\\ufe0f\\u0085é 😀)"');
+    expect((JSON.parse(out) as { rules: { rule: string }[] }).rules[0]?.rule).toBe(rule);
+  });
+
   it('as JSON, with what does not count', async () => {
     const { place, run } = await setUp({ trusted: false });
     place.write(PROJECT, rules({ allow: ['Bash(ls)'], deny: ['Edit'] }));
@@ -134,6 +143,10 @@ describe('heddle permissions add', () => {
     [['add', 'Bash(npm test'], /^error: "Bash\(npm test": its bracket is not closed/],
     [['add', 'Bash()'], /can never match/],
     [['add'], /^error: permissions add needs a rule/],
+    [['add', 'allow'], /^error: permissions add needs a rule/],
+    [['add', '--user', 'deny'], /^error: permissions add needs a rule/],
+    [['remove', 'ask'], /^error: permissions remove needs a rule/],
+    [['remove', '{"tool":'], /is no JSON/],
     [['add', 'Bash(npm', 'test)'], /takes one rule; quote it/],
     [['add', '--system', 'Read'], /^error: unknown option '--system'/],
     [['add', '--user', '--local', 'Read'], /name one of --local, --project, --user/],
@@ -166,6 +179,19 @@ describe('heddle permissions remove', () => {
       out: '~/.claude/settings.json:4\n-       "Read", // r\n',
     });
     expect(place.text(USER)).toContain('"allow": [\n      "Edit"\n    ]');
+  });
+
+  it('an object by its JSON, in whatever order its keys are', async () => {
+    const { place, run } = await setUp();
+    const [curl, read] = [{ tool: 'Bash', command: 'curl:*', reason: 'no network' }, { tool: 'Read' }];
+    place.write(USER, rules({ deny: [curl, 'Edit', read] }));
+    expect(await run('remove', '{"reason": "no network", "command": "curl:*", "tool": "Bash"}')).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^~\/\.claude\/settings\.json:4\n-       \{\n/),
+    });
+    expect(JSON.parse(place.text(USER))).toEqual(rules({ deny: ['Edit', read] }));
+    expect((await run('remove', '{"tool":"Bash"}')).err).toMatch(/^error: no file has the rule/);
   });
 
   it('asks which one when there are several', async () => {

@@ -90,8 +90,9 @@ describe('the Config tool', () => {
     [{ setting: 'permissions.defaultMode', value: 'bypassPermissions' }, /must be one of default, acceptEdits/],
     [{ setting: 'cleanupPeriodDays', value: 0 }, /whole number above 0/],
     [{ setting: 'model', value: 'a\nb' }, /one line of text/],
-  ])('refuses %j', async (input, expected) => {
-    const { stage, run } = await play([config(input)]);
+  ])('refuses %j, before anybody is asked', async (input, expected) => {
+    const { stage, run, ids } = await play([config(input)]);
+    expect(ids()).toEqual([]);
     expect(toolResult(run.messages, 't1')).toMatchObject({ isError: true, text: expect.stringMatching(expected) });
     expect(stage.exists(USER)).toBe(false);
   });

@@ -208,6 +208,79 @@ describe('answers over a socket', () => {
     expect(existsSync(cwd)).toBe(true);
   });
 
+  describe('ws-009: what a client wants to be kept', () => {
+    const update = (destination: string, ruleContent = '*') => ({
+      type: 'addRules',
+      behavior: 'allow',
+      destination,
+      rules: [{ toolName: 'Bash', ruleContent }],
+    });
+    const npm = { command: 'npm --version' };
+    const ask: ScriptStep = { toolUse: { name: 'Bash', input: npm, id: 't1' } };
+
+    /** One question, its suggestions, what became of the call, and what is on the disk after the answer. */
+    async function answerWith(
+      toUpdates: (suggested: unknown) => unknown,
+      config: Partial<SessionConfig> = {},
+    ): Promise<{ suggested: unknown; denied: boolean; kept: string[]; told: string[] }> {
+      const { server, cwd } = await serve([ask, 'done'], config);
+      const client = connect(server.url);
+      client.say('go');
+      const id = await client.question();
+      const question = (await client.seen('control_request')) as { request?: { permission_suggestions?: unknown } };
+      const suggested = question.request?.permission_suggestions;
+      client.answer(id, { behavior: 'allow', updatedPermissions: toUpdates(suggested) });
+      const { permission_denials } = (await client.seen('result')) as unknown as { permission_denials: unknown[] };
+      const files = ['.config/settings.json', '.claude/settings.json', '.claude/settings.local.json'];
+      return {
+        suggested,
+        denied: permission_denials.length > 0,
+        kept: files.filter((file) => existsSync(join(cwd, file))),
+        told: client.frames.flatMap((frame) => ('content' in frame ? [String(frame.content)] : [])),
+      };
+    }
+
+    it.each(['userSettings', 'projectSettings', 'localSettings'])(
+      'in %s is refused with the call, and nothing is written',
+      async (destination) => {
+        const outcome = await answerWith(() => [update(destination)]);
+        expect(outcome).toMatchObject({ denied: true, kept: [] });
+        expect(outcome.told.join()).toContain(`Nothing may be written to ${destination} here`);
+      },
+    );
+
+    it('what the server suggests lasts for the session', async () => {
+      const { suggested, denied, kept } = await answerWith((given) => given);
+      expect(suggested).toEqual([update('session', 'npm --version')]);
+      expect({ denied, kept }).toEqual({ denied: false, kept: [] });
+    });
+
+    it('where the server allows what it suggests, that is kept and nothing else', async () => {
+      const suggestedOnly = { settingsWrites: 'suggested' } as const;
+      const echoed = await answerWith((given) => given, suggestedOnly);
+      expect(echoed).toMatchObject({ denied: false, kept: ['.claude/settings.local.json'] });
+      expect(echoed.suggested).toEqual([update('localSettings', 'npm --version')]);
+      const wider = await answerWith(() => [update('localSettings')], suggestedOnly);
+      expect(wider).toMatchObject({ denied: true, kept: [] });
+    });
+
+    it('where the server allows all, it is kept', async () => {
+      const outcome = await answerWith(() => [update('userSettings', 'ls')], { settingsWrites: 'any' });
+      expect(outcome).toMatchObject({ denied: false, kept: ['.config/settings.json'] });
+    });
+
+    it('a client cannot choose that itself', async () => {
+      const { server, cwd } = await serve([ask, 'done']);
+      const client = connect(server.url);
+      const initialize = { subtype: 'initialize', config: { settingsWrites: 'any' } };
+      client.channel.send({ type: 'control_request', request_id: 'i1', request: initialize });
+      client.say('go');
+      client.answer(await client.question(), { behavior: 'allow', updatedPermissions: [update('userSettings')] });
+      expect(await client.seen('result')).toMatchObject({ permission_denials: [{ tool_use_id: 't1' }] });
+      expect(existsSync(join(cwd, '.config/settings.json'))).toBe(false);
+    });
+  });
+
   it('ws-015: a question survives the socket it was asked on', async () => {
     const { server, made } = await serve([touch, 'done']);
     const proxy = await startChaosProxy({ target: server.url });

@@ -34,9 +34,9 @@ describe('of several layers the strongest counts', () => {
   it.each(LAYERS.map((_, at) => LAYERS.slice(at)))('for a variable: %s', async (...layers) => {
     const stage = createStage();
     const config = fill(stage, layers, (layer) => ({ env: { WHO: layer, [`ONLY_${layer.toUpperCase()}`]: 'yes' } }));
-    const env = { ...stage.env, ...(layers.includes('call') && { WHO: 'call' }) };
+    const called = layers.includes('call') && { env: { ...stage.env, WHO: 'call' }, envIsExact: true };
     const run = await stage.open([bash('printenv WHO ONLY_USER'), 'ok'], {
-      config: { ...config, env, allowedTools: ['Bash(printenv:*)'] },
+      config: { ...config, ...called, allowedTools: ['Bash(printenv:*)'] },
     });
     await run.ask('go');
     expect(resultText(run.messages, 't1')).toBe(`${layers[0]}\nyes`);

@@ -240,7 +240,10 @@ describe('other kinds', () => {
     expect(await run.ask('go')).toMatchObject({ result: 'ok', permission_denials: [] });
     await writeFile(over, '\n');
     await run.seen((message) => message.type === 'system' && message.subtype === 'informational');
-    expect(notices(run.messages)).toEqual([expect.stringContaining('late news')]);
+    expect(notices(run.messages)).toEqual([
+      expect.stringContaining('late news'),
+      expect.stringContaining('it objects, too late to change anything'),
+    ]);
   });
 
   it('async: a command may say so itself', async () => {

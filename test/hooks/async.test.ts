@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../src/testing/fake-clock.js';
 import { pidFrom, until, untilGone } from '../workspace/running.js';
-import { bashCall, command, createHookBench, type HookBench, quiet, settingsOf } from './kit.js';
+import { bashCall, command, createDoor, createHookBench, type HookBench, quiet, settingsOf } from './kit.js';
 
 let bench: HookBench;
 beforeEach(() => {
@@ -13,6 +13,7 @@ afterEach(() => bench.close());
 
 /** Waits in the shell until the test lets it go on. */
 const WAIT = 'until [ -e go ]; do sleep 0.01; done';
+const says = `echo '{"systemMessage":"x"}'`;
 const letGo = (): void => writeFileSync(join(bench.folder, 'go'), '');
 
 describe('commands that nobody waits for', () => {
@@ -24,13 +25,8 @@ describe('commands that nobody waits for', () => {
     expect(bench.late).toEqual([]);
     const late = bench.nextLate();
     letGo();
-    expect(await late).toMatchObject({
-      event: 'PostToolUse',
-      hookName: 'PostToolUse:Bash',
-      source: line,
-      rewake: false,
-      verdict: { additionalContext: ['42 tests'], systemMessages: ['tests pass'] },
-    });
+    const text = 'PostToolUse:Bash hook, running in the background, has finished: 42 tests';
+    expect(await late).toEqual({ rewake: false, texts: [`<system-reminder>\n${text}\n</system-reminder>`] });
     expect(bench.said()).toEqual(['notice: PostToolUse:Bash says: tests pass']);
   });
 
@@ -43,7 +39,8 @@ describe('commands that nobody waits for', () => {
     });
     const late = bench.nextLate();
     letGo();
-    expect((await late).verdict.systemMessages).toEqual(['done']);
+    await late;
+    expect(bench.said()).toEqual(['notice: Stop says: done']);
   });
 
   it('whose whole answer is that line have nothing more to say', async () => {
@@ -51,7 +48,6 @@ describe('commands that nobody waits for', () => {
     expect(await hooks.fire('PreToolUse', bashCall('ls'), { signal: quiet })).toMatchObject({
       ran: 1,
       failures: [],
-      outputs: [],
     });
   });
 
@@ -61,10 +57,10 @@ describe('commands that nobody waits for', () => {
     });
     const late = bench.nextLate();
     expect((await hooks.fire('PreToolUse', bashCall('ls'), { signal: quiet })).decision).toBeUndefined();
-    const { verdict, rewake } = await late;
-    expect(verdict.decision).toBeUndefined();
-    expect(verdict.block?.reason).toBe('no');
-    expect(rewake).toBe(false);
+    expect(await late).toEqual({ rewake: false, texts: [] });
+    expect(bench.said()).toEqual([
+      'warning: PreToolUse:Bash hook: [echo no >&2; exit 2] it objects, too late to change anything: no',
+    ]);
   });
 
   it('wake the model when they were declared to and say no', async () => {
@@ -75,7 +71,25 @@ describe('commands that nobody waits for', () => {
     await hooks.fire('PostToolUse', { ...bashCall('ls'), tool_response: '' }, { signal: quiet });
     const late = bench.nextLate();
     letGo();
-    expect(await late).toMatchObject({ rewake: true, verdict: { block: { reason: 'the build broke' } } });
+    const text = 'PostToolUse:Bash hook, running in the background, objects:\nthe build broke';
+    expect(await late).toEqual({ rewake: true, texts: [`<system-reminder>\n${text}\n</system-reminder>`] });
+    expect(bench.said()).toEqual(['notice: PostToolUse:Bash says: the build broke']);
+  });
+
+  it('wake it in words of their own, and say others to the person', async () => {
+    const rest = { asyncRewake: true, rewakeMessage: 'A review found:', rewakeSummary: 'The review is back' };
+    const hooks = bench.create({ settings: settingsOf('Stop', [command('echo a hole >&2; exit 2', rest)]) });
+    const late = bench.nextLate();
+    await hooks.fire('Stop', { stop_hook_active: false }, { signal: quiet });
+    expect((await late).texts).toEqual(['<system-reminder>\nA review found:\na hole\n</system-reminder>']);
+    expect(bench.said()).toEqual(['notice: Stop says: The review is back']);
+  });
+
+  it('wake nobody when they have no objection', async () => {
+    const hooks = bench.create({ settings: settingsOf('Stop', [command('echo fine', { asyncRewake: true })]) });
+    const late = bench.nextLate();
+    await hooks.fire('Stop', { stop_hook_active: false }, { signal: quiet });
+    expect(await late).toEqual({ rewake: false, texts: [] });
   });
 
   it('go on when the turn is interrupted, and are ended when the session is closed', async () => {
@@ -100,7 +114,8 @@ describe('commands that nobody waits for', () => {
     abort.abort();
     const late = bench.nextLate();
     letGo();
-    expect((await late).verdict.systemMessages).toEqual(['done']);
+    await late;
+    expect(bench.said()).toEqual(['notice: Stop says: done']);
   });
 
   it.each([
@@ -115,9 +130,45 @@ describe('commands that nobody waits for', () => {
     expect(clock.pending).toEqual([ms]);
     const late = bench.nextLate();
     clock.advance(ms);
-    expect((await late).verdict.failures[0]?.message).toBe(`it did not answer within ${text}`);
-    expect(bench.said()[0]).toContain(`it did not answer within ${text}`);
+    await late;
+    expect(bench.said()).toEqual([expect.stringContaining(`it did not answer within ${text}`)]);
     await untilGone(pid);
+  });
+
+  it('are over when they were ended before they said so, and are told of once', async () => {
+    const abort = new AbortController();
+    const started = createDoor();
+    const hooks = bench.create({
+      settings: settingsOf('Stop', [command('true')]),
+      runProcess: (spec) =>
+        new Promise((resolve) => {
+          const end = (): void => {
+            spec.onOutput(Buffer.from('{"async":true}\n'), 'stdout');
+            resolve({ code: null, signal: 'SIGTERM', timedOut: false, aborted: true });
+          };
+          // What a process prints comes behind the signal that ends it.
+          spec.signal.addEventListener('abort', () => setImmediate(end));
+          started.open();
+        }),
+    });
+    const firing = hooks.fire('Stop', { stop_hook_active: false }, { signal: abort.signal });
+    await started.opened;
+    abort.abort();
+    expect(await firing).toMatchObject({ cancelled: true });
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(bench.late).toEqual([]);
+  });
+
+  it('that cannot be told of are logged', async () => {
+    const hooks = bench.create({
+      settings: settingsOf('Stop', [command(says, { async: true })]),
+      emit: () => {
+        throw new Error('nobody is there');
+      },
+    });
+    await hooks.fire('Stop', { stop_hook_active: false }, { signal: quiet });
+    await until(() => bench.logged.length > 0);
+    expect(bench.logged).toEqual(['error: What a Stop hook said late is lost: Error: nobody is there']);
   });
 
   it('do not hold up the others', async () => {
@@ -131,7 +182,7 @@ describe('commands that nobody waits for', () => {
     ]);
     const late = bench.nextLate();
     letGo();
-    expect((await late).verdict.additionalContext).toEqual(['late']);
+    expect((await late).texts).toEqual([expect.stringContaining('late')]);
   });
 });
 

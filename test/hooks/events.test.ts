@@ -61,25 +61,64 @@ describe('the table of events', () => {
   });
 });
 
+/** For each event that something causes, the test that shows what its hooks can do. */
+const SHOWN_BY: Partial<Record<HookEvent, string>> = {
+  PreToolUse: 'test/sdk/hooks.test.ts',
+  PostToolUse: 'test/sdk/hooks.test.ts',
+  PostToolUseFailure: 'test/sdk/hooks.test.ts',
+  Notification: 'test/hooks/session.test.ts',
+  UserPromptSubmit: 'test/sdk/hooks.test.ts',
+  SessionStart: 'test/sdk/hooks.test.ts',
+  SessionEnd: 'test/sdk/hooks.test.ts',
+  Stop: 'test/sdk/hooks.test.ts',
+  PermissionRequest: 'test/sdk/hooks.test.ts',
+  Setup: 'test/hooks/carriers.test.ts',
+  PostToolBatch: 'test/sdk/hooks.test.ts',
+  PermissionDenied: 'test/sdk/hooks.test.ts',
+  TaskCreated: 'test/sdk/hooks.test.ts',
+  TaskCompleted: 'test/sdk/hooks.test.ts',
+  ConfigChange: 'test/guard/layers.test.ts',
+  CwdChanged: 'test/sdk/hooks.test.ts',
+  StopFailure: 'test/hooks/carriers.test.ts',
+};
+
 describe('docs/hooks.md', () => {
-  const document = readFileSync(join(import.meta.dirname, '../../docs/hooks.md'), 'utf8');
-  const rows = HOOK_EVENTS.map((event) => {
-    const { when, matchField, gate, block, fields, answers } = HOOK_TRIGGERS[event];
-    const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ') || '-';
-    const cells = [
-      `\`${event}\`${gate ? ' (gate)' : ''}`,
-      when,
-      matchField === undefined ? '-' : `\`${matchField}\``,
-      code(fields),
-      code(answers),
-      block === undefined ? '-' : block,
-    ];
-    return `| ${cells.join(' | ')} |`;
+  const textOf = (name: string): string => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+  // The formatter fills the columns with spaces.
+  const lines = textOf('docs/hooks.md')
+    .split('\n')
+    .map((line) => line.replace(/ {2,}/g, ' '));
+  /** The rows of the table with this head. */
+  const rowsOf = (head: string): string[] => {
+    const rest = lines.slice(lines.indexOf(head) + 2);
+    return rest.slice(
+      0,
+      rest.findIndex((line) => !line.startsWith('|')),
+    );
+  };
+  const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ') || '-';
+
+  it('says what causes each event, what a block does, and which test shows it', () => {
+    const rows = HOOK_EVENTS.map((event) => {
+      const { when, gate, block = '-', later } = HOOK_TRIGGERS[event];
+      const shown = later === undefined ? `\`${SHOWN_BY[event]}\`` : `comes with ${later}`;
+      return `| \`${event}\`${gate ? ' (gate)' : ''} | ${when} | ${block} | ${shown} |`;
+    });
+    expect(rowsOf('| Event | What causes it | What a block does | Shown by |')).toEqual(rows);
   });
 
-  it('shows the table as it is', () => {
-    // The formatter fills the columns with spaces.
-    const lines = document.split('\n').map((line) => line.replace(/ {2,}/g, ' '));
-    expect(lines.filter((line) => /^\| `[A-Z]\w+`(?: \(gate\))? \|/.test(line))).toEqual(rows);
+  it('says what each event is told and may answer', () => {
+    const rows = HOOK_EVENTS.map((event) => {
+      const { matchField, fields, answers } = HOOK_TRIGGERS[event];
+      const cells = [matchField === undefined ? '-' : code([matchField]), code(fields), code(answers)];
+      return `| \`${event}\` | ${cells.join(' | ')} |`;
+    });
+    const head = '| Event | Matchers are about | Fields of the input | Fields of `hookSpecificOutput` |';
+    expect(rowsOf(head)).toEqual(rows);
+  });
+
+  it.each(Object.entries(SHOWN_BY))('%s is in %s', (event, file) => {
+    expect(HOOK_TRIGGERS[event as HookEvent].later).toBeUndefined();
+    expect(textOf(file)).toMatch(new RegExp(`\\b${event}\\b`));
   });
 });

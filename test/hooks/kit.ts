@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import type { HookMessage } from '../../src/engine/hooks/show.js';
 import type { HookCommand, InformationalMessage, Settings } from '../../src/protocol/index.js';
 import { type HookEvent, systemClock } from '../../src/protocol/plain.js';
-import type { AskCallback, LoadedHookSource } from '../../src/engine/hooks/definition.js';
+import type { CallbackSource, LoadedHookSource } from '../../src/engine/hooks/definition.js';
 import { createHooks, type Hooks, type HooksOptions, type LateOutput } from '../../src/engine/hooks/registry.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
+
+export interface BenchOptions extends Partial<HooksOptions>, Partial<CallbackSource> {
+  settings?: readonly LoadedHookSource[];
+}
 
 export interface HookBench {
   folder: string;
@@ -17,7 +21,7 @@ export interface HookBench {
   late: LateOutput[];
   /** Resolves with the next late output. */
   nextLate(): Promise<LateOutput>;
-  create(options?: Partial<HooksOptions>): Hooks;
+  create(options?: BenchOptions): Hooks;
   /** Notices, warnings and errors so far, as `level: content`. */
   said(): string[];
   close(): Promise<void>;
@@ -42,7 +46,7 @@ export function createHookBench(): HookBench {
       new Promise((resolve) => {
         onLate = resolve;
       }),
-    create(options = {}) {
+    create({ settings = [], callbacks, askCallback, ...options } = {}) {
       const hooks = createHooks({
         runProcess: (spec) => workspace.run(spec),
         callModel: () => Promise.reject(new Error('no model here')),
@@ -55,13 +59,15 @@ export function createHookBench(): HookBench {
         clock: systemClock,
         logger: (level, text) => bench.logged.push(`${level}: ${text}`),
         emit: (message) => bench.messages.push(message),
-        onAsyncOutput: (late) => {
+        onLate: (late) => {
           bench.late.push(late);
           onLate(late);
         },
         ...options,
       });
       created.push(hooks);
+      hooks.replaceSettings(settings);
+      if (callbacks !== undefined && askCallback !== undefined) hooks.attach({ callbacks, askCallback });
       return hooks;
     },
     said: () => bench.messages.filter(isNotice).map(({ level, content }) => `${level}: ${content}`),
@@ -96,7 +102,7 @@ export function callbacksOf(
   event: HookEvent,
   answers: ((input: Record<string, unknown>, signal: AbortSignal) => unknown)[],
   rest: { matcher?: string; timeout?: number; onFailure?: string } = {},
-): { callbacks: NonNullable<HooksOptions['callbacks']>; askCallback: AskCallback } {
+): CallbackSource {
   return {
     callbacks: { [event]: [{ hookCallbackIds: answers.map((_, i) => `hook_${i}`), ...rest }] },
     askCallback: async (id, input, _toolUseId, { signal }) => answers[Number(id.slice(5))]?.(input, signal),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type HookRun, mergeRuns } from '../../src/engine/hooks/merge.js';
+import { type HookRun, mergeLate, mergeRuns } from '../../src/engine/hooks/merge.js';
 import { failed, type FailureEffect, type HookOutcome } from '../../src/engine/hooks/outcome.js';
 import type { SyncHookOutput } from '../../src/protocol/index.js';
 import type { HookEvent } from '../../src/protocol/plain.js';
@@ -104,6 +104,11 @@ describe('PermissionRequest', () => {
       { behavior: 'deny', message: 'no', interrupt: true },
     ],
     ['exit 2', [exit2('no')], { behavior: 'deny', message: 'no' }],
+    [
+      'the interrupt of any denial',
+      [permission({ behavior: 'deny', message: 'no' }), permission({ behavior: 'deny', interrupt: true })],
+      { behavior: 'deny', message: 'no', interrupt: true },
+    ],
     [
       'block over its own allow',
       [
@@ -211,12 +216,16 @@ describe('what is added up', () => {
     expect(text).toBe(`${'x'.repeat(10_000)}\n[2,345 more characters of the hook were cut]`);
   });
 
-  it('the last title and first message', () => {
-    const verdict = mergeRuns('SessionStart', [
-      specific('SessionStart', { sessionTitle: 'a', initialUserMessage: 'go' }),
-      specific('SessionStart', { sessionTitle: 'b' }),
+  it.each([
+    ['SessionStart', 'watchPaths', ['a']],
+    ['SessionStart', 'initialUserMessage', 'go'],
+    ['SessionStart', 'reloadSkills', true],
+    ['UserPromptSubmit', 'sessionTitle', 'a'],
+    ['CwdChanged', 'watchPaths', []],
+  ] as const)('%s: what nothing takes up, such as %s, is said', (event, field, value) => {
+    expect(mergeRuns(event, [specific(event, { [field]: value })]).warnings).toEqual([
+      `[callback] its answer has ${field}, which this version does not support`,
     ]);
-    expect(verdict).toMatchObject({ sessionTitle: 'b', initialUserMessage: 'go' });
   });
 
   it('a replaced output, with a note when there are two', () => {
@@ -236,13 +245,49 @@ describe('what is added up', () => {
     expect(empty.warnings).toHaveLength(1);
   });
 
-  it('retry, suppressOutput, the first reason to stop, and every output as it was', () => {
-    const verdict = mergeRuns('PermissionDenied', [
-      specific('PermissionDenied', { retry: true }, { suppressOutput: true }),
+  it('retry, and the first reason to stop', () => {
+    expect(mergeRuns('PermissionDenied', [specific('PermissionDenied', { retry: true })]).retry).toBe(true);
+    const verdict = mergeRuns('PostToolUse', [
+      output({}),
       output({ continue: false, stopReason: 'first' }),
       output({ continue: false, stopReason: 'second' }),
     ]);
-    expect(verdict).toMatchObject({ retry: true, suppressOutput: true, stop: { reason: 'first' }, ran: 3 });
-    expect(verdict.outputs).toHaveLength(3);
+    expect(verdict).toMatchObject({ stop: { reason: 'first' }, ran: 3, warnings: [] });
+  });
+
+  it('a stop where nothing can be stopped is told, each one', () => {
+    const verdict = mergeRuns('Notification', [
+      output({ continue: false, stopReason: 'x' }),
+      output({ continue: false }),
+    ]);
+    expect(verdict.stop).toBeUndefined();
+    expect(verdict.warnings).toEqual([
+      expect.stringMatching(/^\[.+\] Notification cannot end the turn: x$/),
+      expect.stringMatching(/^\[.+\] Notification cannot end the turn$/),
+    ]);
+  });
+
+  it('a field that belongs into hookSpecificOutput and stands beside it is told', () => {
+    const verdict = mergeRuns('PostToolUse', [output({ additionalContext: 'lost' } as SyncHookOutput)]);
+    expect(verdict).toMatchObject({ additionalContext: [] });
+    expect(verdict.warnings).toEqual([expect.stringContaining('its answer has additionalContext at the top')]);
+  });
+});
+
+describe('what comes late', () => {
+  it.each([
+    ['an objection by exit code', exit2('no'), 'no'],
+    ['an objection in an answer', output({ decision: 'block', reason: 'no' }), 'no'],
+    ['the end of a turn that is over', output({ continue: false, stopReason: 'enough' }), undefined],
+    ['a failure, whatever it should do', broken('deny'), undefined],
+  ])('%s decides nothing', (_, late, reason) => {
+    const { verdict, objection } = mergeLate(late);
+    expect(objection?.reason).toBe(reason);
+    expect([verdict.decision, verdict.block, verdict.stop]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('whoever wants the turn to end is told that it is too late', () => {
+    const { warnings } = mergeLate(output({ continue: false, stopReason: 'enough' })).verdict;
+    expect(warnings).toEqual([expect.stringContaining('it is too late to end the turn: enough')]);
   });
 });

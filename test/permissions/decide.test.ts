@@ -184,7 +184,11 @@ describe('suggestions', () => {
     expect(decide(editor('w.txt')).blockedPath).toBeUndefined();
     expect(decide(bash('touch made.txt'))).toMatchObject({
       blockedPath: '/repo/made.txt',
-      suggestions: [{ type: 'addDirectories', directories: ['/repo'], destination: 'session' }, acceptEdits],
+      suggestions: [acceptEdits],
+    });
+    expect(decide(bash('touch /extra/made.txt'), { roots: [ROOT] })).toMatchObject({
+      blockedPath: '/extra/made.txt',
+      suggestions: [{ type: 'addDirectories', directories: ['/extra'], destination: 'session' }, acceptEdits],
     });
     expect(decide(editor('/extra/a'), { mode: 'acceptEdits' })).toMatchObject({
       blockedPath: '/extra/a',
@@ -345,6 +349,16 @@ describe('allowed tools', () => {
     ['AskUserQuestion', other('AskUserQuestion')],
   ])('%s does not allow more than it says', (entry, call) => {
     expect(decide(call, { allowedTools: [entry] }).verdict).toBe('ask');
+  });
+
+  it('delegate mode denies what an ask rule or a protected place would ask about', () => {
+    for (const call of [editor('a'), editor('.claude/settings.json'), bash('touch a'), bash('rm -rf /'), reader('a')]) {
+      for (const askedTools of [[], [call.tool]]) {
+        expect(decide(call, { mode: 'delegate', askedTools }).verdict).toBe('deny');
+      }
+    }
+    expect(decide(other('Task'), { mode: 'delegate' }).verdict).toBe('allow');
+    expect(decide(other('Task'), { mode: 'delegate', askedTools: ['Task'] }).verdict).toBe('ask');
   });
 
   it('do not open plan or delegate mode', () => {

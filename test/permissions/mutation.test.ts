@@ -97,11 +97,15 @@ function running(name: string, spec: WrapperSpec, flag = ''): string {
     case 'find':
       return `${key} . ${words(spec.clauses)[0]} rm x ';'`;
     case 'lines':
-      return words(spec.scripts).length > 0 && spec.lines === 0 ? `${before} -c 'rm x'` : `${before} 'rm x'`;
+      return `${before} 'rm x'`;
+    case 'login':
+      return words(spec.commands).some((each) => flag.includes(`${each}=`) || flag.startsWith(`-${each} `))
+        ? `${before} rm x`
+        : `${before} name -c 'rm x'`;
     case 'parallel':
       return `${before} rm ::: x`;
     default:
-      return `${before} rm x`;
+      return spec.program === undefined ? `${before} rm x` : `${before} -- -c 'rm x'`;
   }
 }
 
@@ -123,7 +127,8 @@ describe('wrappers', () => {
   });
 
   it('D2 each flag is needed to be sure of what it runs', () => {
-    const mutants = entries.flatMap(([key, spec]) =>
+    const withFlags = entries.filter(([, { shape }]) => shape !== 'find');
+    const mutants = withFlags.flatMap(([key, spec]) =>
       flagsOf(spec, '5').map(({ flag, text, without }): Mutant => {
         const runsValue = [...words(spec.scripts), ...words(spec.splits)].includes(flag);
         const isExec = spec.shape === 'line' && (flag === 'x' || flag === 'exec');
@@ -163,7 +168,8 @@ describe('wrappers', () => {
         found.push(
           change('assigns', { command: `${key} A=1 rm x`, setup: DENY_RM, expected: 'deny' }, { assigns: false }),
         );
-      if (spec.trust === 'guarded' && spec.foreign !== true && spec.shape !== 'find') {
+      const isSure = spec.shape !== 'find' && spec.shape !== 'anywhere' && spec.foreign !== true;
+      if (spec.trust === 'guarded' && isSure) {
         found.push(
           change(
             'trust',
@@ -197,6 +203,28 @@ describe('wrappers', () => {
         found.push(
           change(`folders ${flag}`, { command, setup, expected: 'deny' }, { folders: dropWord(spec.folders, flag) }),
         );
+      }
+      const deny = { setup: DENY_RM, expected: 'deny' } as const;
+      if (spec.dash === true) found.push(change('dash', { command: `${key} - rm x`, ...deny }, { dash: false }));
+      if (spec.program !== undefined)
+        found.push(change('program', { command: running(key, spec), ...deny }, { program: undefined }));
+      for (const flag of words(spec.commands)) {
+        const command = `${key} ${flag.length === 1 ? `-${flag} me` : `--${flag}=me`} rm x`;
+        const allowed = { setup: { allow: ['Bash(rm:*)', `Bash(${key}:*)`] }, expected: 'allow' } as const;
+        found.push(change(`commands ${flag}`, { command, ...allowed }, { commands: dropWord(spec.commands, flag) }));
+      }
+      if (spec.abbreviates === true) {
+        const short = key.split(' ').map((part, at) => (at === 0 ? part : part.slice(0, 3)));
+        found.push(change('abbreviates', { command: `${short.join(' ')} n rm x`, ...deny }, { abbreviates: false }));
+      }
+      if (spec.appends === true) {
+        const setup = { allow: ['Bash(*)'], deny: ['Read(./k)'] };
+        found.push(change('appends', { command: `${key} . -x cat`, setup, expected: 'ask' }, { appends: false }));
+        for (const letter of spec.shortValue ?? '') {
+          const shortValue = (spec.shortValue ?? '').replace(letter, '');
+          const command = `${key} . -${letter}xrm`;
+          found.push(change(`value ${letter}`, { command, setup: DENY_RM, expected: 'allow' }, { shortValue }));
+        }
       }
       for (const clause of words(spec.clauses)) {
         const command = `${key} . ${clause} rm x ';'`;
@@ -256,7 +284,7 @@ describe('flags that run programs', () => {
         (letter): Mutant => ({
           what: `${key} value ${letter}`,
           // With a flag that keeps it from running unasked anyway.
-          command: `${key} -${letter}${danger}x --odd`,
+          command: spec.harmless === undefined ? `${key} -${letter}${danger}x --odd` : `${key} -${letter} x ls`,
           setup,
           expected: 'allow',
           tables: without({ values: (spec.values ?? '').replaceAll(letter, '') }),
@@ -269,6 +297,17 @@ describe('flags that run programs', () => {
           setup,
           expected: 'ask',
           tables: without({ bundles: false }),
+        });
+      }
+      for (const word of words(spec.harmless)) {
+        const harmless = dropWord(spec.harmless, word);
+        const command = `${key} ${word}`;
+        found.push({
+          what: `${key} harmless ${word}`,
+          command,
+          setup,
+          expected: 'allow',
+          tables: without({ harmless }),
         });
       }
       if (spec.runs === true) {
@@ -375,10 +414,21 @@ describe('programs that only read', () => {
   it.each([
     ['uniq', 'uniq a b'],
     ['date', 'date 010100002030'],
+    ['uniq', 'uniq a*'],
     ['xxd', 'xxd a b'],
+    ['xxd', 'xxd a?'],
     ['sleep', 'sleep 99999'],
+    ['grep', 'grep "$(cat p)" a'],
   ])('D1 %s looks at its operands', (key, command) => {
     const tables = withEntry('programs', key, { ...COMMAND_TABLES.programs[key], accept: undefined });
+    expect(unnoticed([{ what: key, command, setup: {}, expected: 'ask', tables }])).toEqual([]);
+  });
+
+  it.each([
+    ['xxd', 'xxd -ac 1 a'],
+    ['tree', 'tree -Pox a b'],
+  ])('D1 %s has flags that share a word as no other does', (key, command) => {
+    const tables = withEntry('programs', key, { ...COMMAND_TABLES.programs[key], words: undefined });
     expect(unnoticed([{ what: key, command, setup: {}, expected: 'ask', tables }])).toEqual([]);
   });
 
@@ -424,60 +474,142 @@ describe('programs that only read', () => {
 });
 
 describe('programs that write', () => {
+  const DENY_K: Setup = { allow: ['Bash(*)'], deny: ['Edit(./k)'] };
+  const DENY_READ: Setup = { allow: ['Bash(*)'], deny: ['Read(./src/k)'] };
+  const DENY_BELOW: Setup = { allow: ['Bash(*)'], deny: ['Edit(./src/k)'] };
+  const SHAPES = { all: 'k', last: 'a k', rest: 'a k', first: 'k', none: '' };
+  const flagOf = (flag: string): string => (flag.length === 1 ? `-${flag}` : `--${flag}`);
+  /** How each changes what it does not name. */
+  const CHANGES: Readonly<Record<string, string>> = {
+    'git config': 'core.fsmonitor x',
+    'git clone': '--template=x u',
+    'git init': '--template=x',
+    'npm config': 'set a b',
+    'npm set': 'a b',
+  };
+  /** With its value attached; of these two a long name has one dash. */
+  const valueOf = (key: string, flag: string): string =>
+    flag.length === 1 ? `-${flag}k` : key === 'openssl' || key === 'find' ? `-${flag} k` : `--${flag}=k`;
+  const entries = Object.entries(COMMAND_TABLES.writers);
+
+  /** Builds the mutants of one program. */
+  function of(key: string, spec: WriterSpec) {
+    const only = spec.only === undefined ? '' : `${flagOf(words(spec.only)[0] ?? '')} `;
+    const make = (what: string, more: Omit<Mutant, 'what' | 'tables'>, entry?: Partial<WriterSpec>): Mutant => ({
+      what: `${key} ${what}`,
+      ...more,
+      tables: withEntry('writers', key, entry && { ...spec, ...entry }),
+    });
+    const each = (field: keyof WriterSpec, build: (flag: string) => Omit<Mutant, 'what' | 'tables'>): Mutant[] => {
+      const flags = spec[field] as string | undefined;
+      if (flags === undefined) return [];
+      return words(flags).map((flag) =>
+        make(`${field} ${flag}`, build(flag), { [field]: dropWord(flags, flag) || undefined }),
+      );
+    };
+    return { only, make, each };
+  }
+
   it('E2 each is needed to know what it writes', () => {
-    const mutants = Object.entries(COMMAND_TABLES.writers).flatMap(([key, spec]): Mutant[] => {
-      const setup: Setup = { allow: ['Bash(*)'], deny: ['Edit(./k)'] };
-      const plain = { setup, expected: 'deny' as const };
-      const flag = words(spec.only)[0];
-      const only = flag === undefined ? '' : flag.length === 1 ? `-${flag} ` : `--${flag} `;
-      const tables = (entry: WriterSpec | undefined): CommandTables => withEntry('writers', key, entry);
-      const found: Mutant[] = [];
-      const shapes = { all: 'k', last: 'a k', rest: 'a k', first: 'k', none: '' };
-      if (spec.writes !== 'none')
-        found.push({ what: key, command: `${key} ${only}${shapes[spec.writes]}`, ...plain, tables: tables(undefined) });
-      for (const each of words(spec.only)) {
-        const given = each.length === 1 ? `-${each}` : `--${each}`;
-        found.push({
-          what: `${key} ${each}`,
-          command: `${key} ${given} ${shapes[spec.writes]}`,
-          ...plain,
-          tables: tables({ ...spec, only: dropWord(spec.only, each) }),
-        });
-      }
-      for (const field of ['outputs', 'targets'] as const) {
-        for (const each of words(spec[field])) {
-          const given = each.length === 1 ? `-${each} k` : key === 'openssl' ? `-${each} k` : `--${each}=k`;
-          found.push({
-            what: `${key} ${each}`,
-            command: `${key} ${given} a`,
-            ...plain,
-            tables: tables({ ...spec, [field]: dropWord(spec[field], each) }),
-          });
-        }
-      }
-      if (spec.named !== undefined)
-        found.push({
-          what: `${key} ${spec.named}`,
-          command: `${key} ${spec.named}=k`,
-          ...plain,
-          tables: tables({ ...spec, named: undefined }),
-        });
-      for (const each of spec.recurses === 'always' ? [''] : words(spec.recurses)) {
-        const given = each === '' ? '' : each.length === 1 ? `-${each}` : `--${each}`;
-        const rest = dropWord(spec.recurses, each);
-        const command = `${key} ${given} ${key === 'zip' ? 'b src' : 'src b'}`;
-        const entry = { ...spec, recurses: each === '' || rest === '' ? undefined : rest };
-        found.push({
-          what: `${key} recurses ${each}`,
-          command,
-          setup: { allow: ['Bash(*)'], deny: ['Read(./src/k)'] },
-          expected: 'ask',
-          tables: tables(entry),
-        });
-      }
-      return found;
+    const mutants = entries.flatMap(([key, spec]): Mutant[] => {
+      const { only, make, each } = of(key, spec);
+      const denied = (command: string) => ({ command: `${key} ${command}`, setup: DENY_K, expected: 'deny' as const });
+      return [
+        ...(spec.writes === 'none' ? [] : [make('', denied(`${only}${SHAPES[spec.writes]}`))]),
+        ...each('only', (flag) => denied(`${flagOf(flag)} ${SHAPES[spec.writes]}`)).map((mutant) =>
+          words(spec.only).length > 1 ? mutant : { ...mutant, tables: withEntry('writers', key, undefined) },
+        ),
+        ...each('outputs', (flag) => denied(`${valueOf(key, flag)} a`)),
+        ...each('targets', (flag) => denied(`${valueOf(key, flag)} a`)),
+        ...each('all', (flag) => denied(`${flagOf(flag)} b.txt k b.txt`)),
+        ...(spec.named === undefined ? [] : [make(spec.named, denied(`${spec.named}=k`), { named: undefined })]),
+        ...(spec.unpacks === undefined
+          ? []
+          : spec.unpacks === 'always'
+            ? [make('unpacks', denied('a.zip k'), { unpacks: undefined })]
+            : each('unpacks', (flag) => denied(`${flagOf(flag)} k b.txt`))),
+        ...(spec.joins === 'last' ? [make('joins', denied('b/k .'), { joins: undefined })] : []),
+        ...(spec.joins === 'here' && spec.joinsWith === undefined
+          ? [make('joins', denied('https://x.example/k'), { joins: undefined })]
+          : []),
+        ...(spec.joinsWith === undefined
+          ? []
+          : words(spec.joinsWith).map((flag) =>
+              make(`joins ${flag}`, denied(`${flagOf(flag)} https://x.example/k`), {
+                joinsWith: dropWord(spec.joinsWith, flag),
+              }),
+            )),
+      ];
     });
     expect(unnoticed(mutants)).toEqual([]);
-    expect(mutants.length).toBeGreaterThan(80);
+    expect(mutants.length).toBeGreaterThan(160);
+  });
+
+  it('E2 scripts are told from files', () => {
+    const mutants = entries.flatMap(([key, spec]): Mutant[] => {
+      const { only, make, each } = of(key, spec);
+      const script = words(spec.scripts)[0] ?? '';
+      const isFile = spec.writes === 'rest';
+      return [
+        ...each('scripts', (flag) =>
+          isFile
+            ? { command: `${key} ${only}${valueOf(key, flag)}x k`, setup: DENY_K, expected: 'deny' }
+            : { command: `${key} ${only}${flagOf(flag)} k f`, setup: DENY_K, expected: 'allow' },
+        ),
+        ...(spec.plain ?? '')
+          .split('')
+          .map((letter) =>
+            make(
+              `plain ${letter}`,
+              { command: `${key} ${only}-${letter}${script} k f`, setup: DENY_K, expected: isFile ? 'ask' : 'allow' },
+              { plain: (spec.plain ?? '').replaceAll(letter, '') },
+            ),
+          ),
+      ];
+    });
+    expect(unnoticed(mutants)).toEqual([]);
+    expect(mutants.length).toBeGreaterThan(30);
+  });
+
+  it('E2 what lies below, what is listed, and what is not named counts', () => {
+    const mutants = entries.flatMap(([key, spec]): Mutant[] => {
+      const { only, make, each } = of(key, spec);
+      const asked = (command: string, setup: Setup) => ({ command, setup, expected: 'ask' as const });
+      const spread = `${key} ${only}${spec.spreads === 'folder' ? 'src/' : spec.spreads === 'sources' ? 'src x' : 'src'}`;
+      const isFlag = !['always', 'folder', 'sources'].includes(spec.spreads ?? 'always');
+      const reading = (flag: string): string => `${key} ${flag} --odd ${key === 'zip' ? 'b src' : 'src b'}`;
+      return [
+        ...(isFlag
+          ? each('spreads', (flag) => asked(`${key} ${flagOf(flag)} src`, DENY_BELOW))
+          : spec.spreads === undefined
+            ? []
+            : [make('spreads', asked(spread, DENY_BELOW), { spreads: undefined })]),
+        ...(spec.recurses === 'always'
+          ? [make('recurses', asked(reading(''), DENY_READ), { recurses: undefined })]
+          : each('recurses', (flag) => asked(reading(flagOf(flag)), DENY_READ))),
+        ...(spec.readsHere === true
+          ? [
+              make('readsHere', asked(`${key} ${spec.recurses === 'always' ? '' : '-R'} --odd x`, DENY_READ), {
+                readsHere: false,
+              }),
+            ]
+          : []),
+        ...each('lists', (flag) => asked(`${key} ${flagOf(flag)} l`, DENY_READ)),
+        ...each('keeps', (flag) => ({
+          command: `${key} ${flagOf(flag)} x/k .`,
+          setup: { allow: ['Bash(*)'], deny: ['Edit(./x/k)'] },
+          expected: 'deny' as const,
+        })),
+        ...each('merges', (flag) => asked(`${key} -r ${flagOf(flag)} x .`, DENY_K)),
+        ...(spec.takesNames === true
+          ? [make('takesNames', asked(`${key} <<E\n+++ k\nE`, DENY_K), { takesNames: false })]
+          : []),
+        ...(spec.changes === undefined
+          ? []
+          : [make('changes', asked(`${key} ${CHANGES[key] ?? ''}`, { allow: ['Bash(*)'] }), { changes: undefined })]),
+      ];
+    });
+    expect(unnoticed(mutants)).toEqual([]);
+    expect(mutants.length).toBeGreaterThan(60);
   });
 });

@@ -122,7 +122,34 @@ mv src/a.ts src/b.ts
 cp src/a.ts src/c.ts
 rm -f dist/old.js
 chmod +x scripts/x.sh
-./scripts/x.sh`;
+./scripts/x.sh
+cp -r public/. dist/
+cp .env.example config.example
+cp src/a.ts src/b.ts src/lib
+mv dist/index.js dist/main.js
+mv src/old src/legacy
+chmod -R u+w dist
+git diff -- src
+git diff src/a.ts
+git diff main...HEAD --stat
+git show HEAD --name-only
+git show HEAD -- src/a.ts
+git log -p -- src/a.ts
+git log --stat -3
+git status -uno
+git checkout src/a.ts
+git restore --staged src/a.ts
+git rm --cached src/old.ts
+git mv src/a.ts src/b.ts
+git clone https://github.com/x/y.git vendor/y
+git config user.email me@example.org
+git switch -c feature/y
+git worktree list
+find src -name '*.ts' -exec grep -l foo {} +
+find src -name '*.test.ts' | xargs wc -l
+grep -rn --include=*.ts foo src
+python3 scripts/gen.py > src/gen.ts
+npm run build -- --outDir dist`;
 
 it('D2 at most 5 % of the commands of ordinary work are asked about', () => {
   const commands = WORK.split('\n').map((line) => line.replaceAll('\\n', '\n'));
@@ -130,6 +157,6 @@ it('D2 at most 5 % of the commands of ordinary work are asked about', () => {
     const setup = { cwd: '/repo', trusted: true, ...RULES };
     return judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict !== 'allow';
   });
-  expect(commands.length).toBeGreaterThan(90);
+  expect(commands.length).toBeGreaterThan(120);
   expect({ asked, share: asked.length / commands.length <= 0.05 }).toEqual({ asked, share: true });
 });

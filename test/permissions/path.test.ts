@@ -73,6 +73,18 @@ describe('paths', () => {
     '/repo/.config/fish/config.fish',
     '/repo/.config/git/config',
     '/repo/managed-settings.json',
+    '/repo/managed-settings.d/a.json',
+    '/repo/managed-settings.d',
+    '/etc/heddle/managed-settings.d/a.json',
+    '/etc/claude-code/x',
+    '/Library/Application Support/ClaudeCode/x',
+    'C:\\Program Files\\ClaudeCode\\x',
+    '/etc/gitconfig',
+    '/etc/profile.d/x.sh',
+    '/repo/foo.git/hooks/pre-commit',
+    '/repo/foo.git/config',
+    '/repo/.config/systemd/user/a.service',
+    '/repo/.\u017fsh/authorized_keys',
     '.claude/settings.json',
   ])('E3 %s is protected, whether or not it exists', (path) => {
     expect(isProtected(path)).toBe(true);
@@ -88,7 +100,22 @@ describe('paths', () => {
     '/repo/.config/app.json',
     '/repo/.claude/worktrees/x/src/a.ts',
     '/repo/CLAUDE.md',
+    '/repo/foo.git/objects/x',
+    '/repo/hooks/pre-commit',
+    '/etc/hosts',
+    '/repo/etc/heddle/x',
   ])('%s is an ordinary file', (path) => {
     expect(isProtected(path)).toBe(false);
+  });
+
+  it.each([
+    ['/repo/cfg', true],
+    ['/repo/cfg/settings.json', true],
+    ['/repo/flags.json', true],
+    ['/repo/cfg2/x', false],
+    ['/repo', false],
+    ['cfg/settings.json', false],
+  ])('E3 with settings in cfg and flags.json %s is protected: %s', (path, expected) => {
+    expect(isProtected(path, ['/repo/cfg', '/repo/flags.json'])).toBe(expected);
   });
 });

@@ -504,6 +504,112 @@ const MORE: readonly Row[] = [
   ['PYTHONSTARTUP=x python3', A, { allow: ['Bash(python3:*)'] }],
 ];
 
+const SED = { allow: ['Bash(sed:*)'] };
+const AWK = { allow: ['Bash(awk:*)'] };
+const BYPASS = { mode: 'bypassPermissions', deny: ['Bash(rm:*)'] };
+
+/** Programs with a language of their own, flags that other programs do not have, and what is filled in when it runs. */
+const LANGUAGES: readonly Row[] = [
+  ["sed -n 's/[/]/;p;#/w f' a", A, NO],
+  ["sed 's/[/]/;p;#/e' a", A, SED],
+  ["sed '-e1e id' f", A, SED],
+  ["sed --expr='1e id' f", A, SED],
+  ["sed -ns --expr '1e id' f", A, SED],
+  ["sed -n -- '1e id' f", A, SED],
+  ["sed -i '' '1e id' f", A, SED],
+  ['sed -f s a', A, SED],
+  ["sed -e '1e id' f", A, { allow: ['Bash(sed -e:*)'] }],
+  ["sed -i -E 's/[a-z]+/x/' a", O, SED],
+  ["sed -i.bak -e 's/a/b/' a", O, SED],
+  ['awk \'/"/ {print "id" | "sh"} /"/\' q.txt', A, NO],
+  ['awk \'BEGIN{c="id"; print | c}\'', A, AWK],
+  ['awk \'{print > "f"}\' a', A, AWK],
+  ['awk -f p a', A, AWK],
+  ["awk '$1 > 5' a", O, AWK],
+  ["awk '$1 > 5' a", O, NO],
+  ['x=$(cat f); awk "{print $x}" a', A, NO],
+  ['x=$(cat f); sed "s/a/$x/" a', A, NO],
+  ['x=$(cat f); jq ".$x" a', A, NO],
+  ['x=$(cat f); git log --format="$x"', A, NO],
+  ['n=$((2+1)); sed -n "${n}p" a', O, NO],
+  ['n=$((2+1)); awk "NR==$n" a', O, NO],
+  ['x=$(cat f); head -n $x a', A, NO],
+  ['x=$(cat f); head -n $x a', A, ENV],
+  ['n=$(wc -l < a); head -n $n a', O, NO],
+  ['grep "$(cat f)" a', A, NO],
+  ['grep .?* a', A, ENV],
+  ['cut -d * -f 1 a', A, { allow: ['Bash(*)'], deny: ['Read(./k)'] }],
+  ['uniq a*', A, NO],
+  ['git reflog e*', A, NO],
+  ['od -w .env', D, ENV],
+  ['jq -R . -- --arg /etc/passwd /etc/shadow', A, NO],
+  ['jq -R . -- --arg x .env', D, ENV],
+  ['git log -L1,5:.env', D, ENV],
+  ['git log -L:f:.env', D, ENV],
+  ['fd . -x cat', A, ENV],
+  ["echo 'syscmd(rm x)' | m4", A, RM],
+  ["dc -e '!rm x'", A, RM],
+  // What the shell itself does.
+  ['jobs -x touch p', A, NO],
+  ['jobs -x rm x', D, RM],
+  ["mapfile -tC 'touch x #' -c1 arr < a.txt", A, NO],
+  ['x=$(cat b.txt); let y=x', A, NO],
+  ['read x < c.txt; [ $x -eq 1 ]', A, NO],
+  ['read x < c.txt; [ "$x" -eq 1 ]', O, NO],
+  ['i=0; let i++; let "j = i * 2"; echo $j', O, NO],
+  ['nice -n * ls', A, NO],
+  [': $((PATH=1)); ls', A, NO],
+  ['(( PATH=1 )); ls', A, NO],
+  ["let 'x=PATH=1'; ls", A, NO],
+  ['for ((PATH=1;;)); do ls; done', A, NO],
+  ['x=$(cat b); RANDOM=$x', A, BYPASS],
+  ["history -s 'rm x'; fc -s rm", A, RM],
+  ['[[ -f a ]]', O, NO],
+  ['(( 1 ))', O, NO],
+  ['[[ -f a ]]', O, { allow: ['Bash'] }],
+  ['(( 1 ))', O, { allow: ['Bash'], deny: ['Bash(rm:*)'] }],
+  ['', A, { allow: ['Bash'] }],
+  // Wrappers.
+  ['env - rm x', D, RM],
+  ["runuser -l u -c 'rm x'", D, RM],
+  ['fd . -xrm', D, RM],
+  ['fd . --exec=rm', D, RM],
+  ["sg g -c 'rm x'", D, RM],
+  ["sg g 'rm x'", D, RM],
+  ['screen -dm rm x', D, RM],
+  ['ip netns exec n rm x', D, RM],
+  ['ip -all net ex rm x', D, RM],
+  ["su root -- -c 'rm x'", D, RM],
+  ['script -q /dev/null rm x', D, RM],
+  ["capsh -- -c 'rm x'", D, RM],
+  ['setarch -R rm x', D, RM],
+  ["npx -c 'rm x'", D, RM],
+  ['docker run --entrypoint=rm img x', D, RM],
+  [`ssh h ${'a '.repeat(60)}rm x`, D, RM],
+  [`${'env '.repeat(16)}rm x`, D, RM],
+  [`${'ssh h '.repeat(15)}rm x`, D, RM],
+  [`${'sudo --zz '.repeat(40)}rm x`, D, RM],
+  [`a='${'x '.repeat(2_000)}'; echo ${'$a '.repeat(1_500)}; rm x`, D, RM],
+  ['cat f | parallel', A, RM],
+  ["vim -c '!rm x'", A, BYPASS],
+  ["tmux new-session -d 'rm x'", A, BYPASS],
+  ["tmux new-s -d 'rm x'", A, RM],
+  ['tmux ls', O, RM],
+  ["tmux ls ';' new 'rm x'", A, RM],
+  ['npm test', O, BYPASS],
+  // git.
+  ['git config core.pager evil', A, GIT],
+  ['git config set core.pager evil', A, GIT],
+  ['git config --edit', A, GIT],
+  ['git config get core.pager', O, GIT],
+  ['git config core.pager cat', O, GIT],
+  ['git archive -o /etc/x HEAD', A, GIT],
+  ['git bundle create /etc/x HEAD', A, GIT],
+  ['git worktree add /etc/x', A, GIT],
+  ['git checkout-index --prefix=/etc/ -a', A, GIT],
+  ["git rebase --exec 'rm x' main", D, RM],
+];
+
 function judge(command: string, setup: Record<string, unknown>): string {
   const given = { mode: 'default', cwd: '/repo', trusted: true, allow: [], ask: [], deny: [], ...setup };
   return judgeCase({ id: 1, setup: given, input: { tool: 'Bash', command } }).verdict;
@@ -511,7 +617,9 @@ function judge(command: string, setup: Record<string, unknown>): string {
 
 describe('shell lines', () => {
   it.each(
-    [...ROWS, ...MORE].map(([command, expected, setup]) => [command, expected, JSON.stringify(setup), setup] as const),
+    [...ROWS, ...MORE, ...LANGUAGES].map(
+      ([command, expected, setup]) => [command, expected, JSON.stringify(setup), setup] as const,
+    ),
   )('D1 %j: %s under %s', (command, expected, _, setup) => {
     const verdict = judge(command, setup);
     expect(expected === A && verdict === D ? A : verdict).toBe(expected);

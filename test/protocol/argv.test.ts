@@ -7,6 +7,7 @@ import {
   PERMISSION_MODES,
   parseArgv,
   SETTING_SOURCES,
+  SETUP_TRIGGERS,
   toArgv,
 } from '../../src/protocol/plain.js';
 
@@ -109,6 +110,7 @@ describe('parseArgv', () => {
     [['--modle', 'x'], "error: unknown option '--modle'\n(Did you mean --model?)"],
     [['--allowTools=x'], "error: unknown option '--allowTools'\n(Did you mean --allowed-tools?)"],
     [['-z'], "error: unknown option '-z'"],
+    [['--init', '--maintenance'], 'error: --init and --maintenance exclude each other'],
     [['--model'], "error: option '--model <model>' argument missing"],
     [
       ['--permission-mode', 'bogus'],
@@ -178,6 +180,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     includePartialMessages: () => true,
     replayUserMessages: () => true,
     includeHookEvents: () => true,
+    setup: () => pick(SETUP_TRIGGERS),
     maxTurns: () => 1 + Math.floor(random() * 99),
     maxBudgetUsd: () => 0.01 + random(),
     settings: text,
@@ -214,10 +217,16 @@ describe('toArgv', () => {
     }
   });
 
-  it('every option with a flag is generated above, or is one of the two that are converted', () => {
+  it('every option with a flag is generated above, or is one of those that are converted', () => {
     const generated = new Set(Array.from({ length: 300 }, (_, seed) => Object.keys(generateConfig(seed + 1))).flat());
     const missing = FLAGS.filter((row) => row.part === 'config' && !generated.has(row.key)).map((row) => row.key);
-    expect(missing.toSorted()).toEqual(['dangerouslySkipPermissions', 'excludeDynamicSections', 'maxThinkingTokens']);
+    expect(missing.toSorted()).toEqual([
+      'dangerouslySkipPermissions',
+      'excludeDynamicSections',
+      'init',
+      'maintenance',
+      'maxThinkingTokens',
+    ]);
   });
 
   it.each<[Partial<SessionConfig>, string[]]>([

@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SandboxSettings } from '../../src/protocol/index.js';
 import { type Box, createBox, hasBubblewrap, skipNote } from './box.js';
 
 let box: Box;
@@ -42,7 +43,7 @@ describe.skipIf(!hasBubblewrap)(`files in the sandbox${skipNote}`, () => {
     expect(text.match(/Read-only file system/g)).toHaveLength(2);
     expect(await readFile(inRoot('in'), 'utf8')).toBe('in\n');
     expect(existsSync(inFolder('out'))).toBe(false);
-    expect(sandbox.hintFor(text, 1)).toContain(box.root);
+    expect(sandbox.hintFor({ output: text, exitCode: 1 })).toContain(box.root);
   });
 
   it('are the same inside and outside: the working directory, output, exit codes', async () => {
@@ -50,6 +51,20 @@ describe.skipIf(!hasBubblewrap)(`files in the sandbox${skipNote}`, () => {
     await mkdir(inRoot('deep', 'er'), { recursive: true });
     const { text, code } = await box.run(sandbox, 'pwd -P; echo error >&2; exit 7', { cwd: inRoot('deep', 'er') });
     expect({ text, code }).toEqual({ text: `${inRoot('deep', 'er')}\nerror\n`, code: 7 });
+  });
+
+  it.each<SandboxSettings['filesystem']>([
+    {},
+    { denyWrite: ['/tmp', '/'] },
+    { denyRead: ['/tmp'], denyWrite: ['/tmp/**'] },
+    { denyRead: ['/tmp/*', '/tmp/heddle-sandbox-*/tmp'] },
+  ])('in TMPDIR can be written and read, with %j too', async (filesystem) => {
+    const sandbox = await box.open({ filesystem });
+    const line =
+      'echo one > "$TMPDIR/a" && mkdir "$TMPDIR/b" && mv "$TMPDIR/a" "$TMPDIR/b" && cat "$TMPDIR/b/a" "$(mktemp)"';
+    expect(await box.run(sandbox, line)).toMatchObject({ text: 'one\n', code: 0 });
+    expect((await box.run(sandbox, 'cat "$TMPDIR/b/a"')).text).toBe('one\n');
+    expect(await readFile(join(sandbox.temporary ?? '', 'b', 'a'), 'utf8')).toBe('one\n');
   });
 
   it('in /tmp are its own and outlive a command; TMPDIR has one name on both sides', async () => {
@@ -94,7 +109,7 @@ describe.skipIf(!hasBubblewrap)(`files in the sandbox${skipNote}`, () => {
     expect(text).not.toContain('secret');
     expect(text.match(/Permission denied/g)).toHaveLength(3);
     expect(text).toContain('No such file');
-    expect(sandbox.hintFor(text, 1)).toContain('**/.env');
+    expect(sandbox.hintFor({ output: text, exitCode: 1 })).toContain('**/.env');
   });
 
   it('stay hidden when a command moves the folder they are in', async () => {

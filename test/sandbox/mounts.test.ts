@@ -18,6 +18,7 @@ const nothing: Places = {
   veiled: [],
   shown: [],
   temporary: '/tmp',
+  scratch: '/tmp/own',
 };
 
 const isFolder = (): Kind => 'folder';
@@ -51,6 +52,8 @@ describe('how a path is seen', () => {
     ['unless something names them', { veiled: ['/run'], shown: ['/run/a.sock'] }, '/run/a.sock', 'read-only'],
     ['or is them', { veiled: ['/run'], writable: ['/run'] }, '/run/x', 'writable'],
     ['the temporary folder is its own', {}, '/tmp/x', 'private'],
+    ['by the name that it has outside, too', {}, '/tmp/own/x', 'writable'],
+    ['whatever settings deny', { denied: ['/', '/tmp/own'], hidden: ['/tmp', '/tmp/own'] }, '/tmp/own/x', 'writable'],
     ['unless it is allowed itself', { writable: ['/tmp'] }, '/tmp/x', 'writable'],
   ])('%s', (_, places, path, view) => {
     expect(createView({ ...nothing, ...places })(path)).toBe(view);
@@ -65,6 +68,7 @@ describe('the mounts', () => {
       'hidden /run',
       'private /tmp',
       'writable /h/p',
+      'writable /tmp/own',
       'read-only /h/p/no',
     ]);
   });
@@ -74,6 +78,7 @@ describe('the mounts', () => {
     expect(show(planMounts(places, isFolder))).toEqual([
       'writable /p',
       'private /tmp',
+      'writable /tmp/own',
       'writable /p/a',
       'writable /p/a/b',
       'read-only /p/a/b/c',
@@ -83,7 +88,7 @@ describe('the mounts', () => {
   it('put stubs where a name must not come to be, and only there', () => {
     const places = { ...nothing, writable: ['/p'], protected: ['/p/.claude', '/q/.claude'], hidden: ['/p/none'] };
     const plan = planMounts(places, (path) => (/claude|none/.test(path) ? 'absent' : 'folder'));
-    expect(show(plan)).toEqual(['writable /p', 'private /tmp', 'stub /p/.claude']);
+    expect(show(plan)).toEqual(['writable /p', 'private /tmp', 'stub /p/.claude', 'writable /tmp/own']);
   });
 
   it('tell which links a command could replace', () => {
@@ -110,6 +115,7 @@ describe('the mounts', () => {
         veiled: pick(),
         shown: pick(),
         temporary: '/b',
+        scratch: '/b/c/a',
       };
       const gone = new Set(paths.filter((path) => path.length > 4 && random() < 0.2));
       const plan = planMounts(places, (path) => (gone.has(path) ? 'absent' : 'folder'));

@@ -39,7 +39,7 @@ describe.skipIf(!hasBubblewrap)(`the network of the sandbox${skipNote}`, () => {
     expect(code).not.toBe(0);
     expect(text).toMatch(/^proxy \n/);
     expect(text).toMatch(/Connection refused[\s\S]*Network is unreachable/);
-    expect(sandbox.hintFor(text, 1)).toContain('no network');
+    expect(sandbox.hintFor({ output: text, exitCode: 1 })).toContain('no network');
     expect(sandbox.describe()).toContain('no network');
   });
 
@@ -63,7 +63,7 @@ describe.skipIf(!hasBubblewrap)(`the network of the sandbox${skipNote}`, () => {
       expect(text).toContain('403 Forbidden');
       expect(text).toContain(`Blocked by the sandbox: ${host} is not in sandbox.network.allowedDomains`);
       expect((await box.run(sandbox, tunnelTo(`${host}:${port}`))).text).toContain('403 Forbidden');
-      expect(sandbox.hintFor(text, 1)).toContain('allowed.example');
+      expect(sandbox.hintFor({ output: text, exitCode: 1 })).toContain('allowed.example');
     }
   });
 

@@ -200,6 +200,17 @@ describe.skipIf(process.platform !== 'linux')('the command line of a sandbox', (
     await release();
   });
 
+  it('refuses folders that were added and hold the program which makes it', async () => {
+    const sandbox = await open();
+    const spec = { argv: ['true'] as const, cwd: at('project'), env: {} };
+    await expect(sandbox.wrap({ ...spec, roots: [at('project'), at('bin')] })).rejects.toMatchObject({
+      code: 'sandbox_unavailable',
+      message: expect.stringContaining(`they may write in ${at('bin')}.`),
+    });
+    const { release } = await sandbox.wrap({ ...spec, roots: [at('project'), at('home')] });
+    await release();
+  });
+
   it('refuses a working directory that commands would not see', async () => {
     const sandbox = await open({ filesystem: { denyRead: ['hidden'] } });
     await mkdir(at('project', 'hidden'));
@@ -210,10 +221,22 @@ describe.skipIf(process.platform !== 'linux')('the command line of a sandbox', (
     expect(await readdir(at('project'))).toEqual(['hidden']);
   });
 
-  it('covers all commands but those that settings exclude', async () => {
+  it('covers all commands but lines of nothing else than settings exclude', async () => {
     const sandbox = await open({ excludedCommands: ['docker:*'] });
-    expect(['docker ps', 'docker ps; ls', 'ls'].map((command) => sandbox.covers(command))).toEqual([false, true, true]);
-    const judged = await open({}, { isExcluded: (command) => command.includes('docker') });
-    expect(judged.covers('docker ps; ls')).toBe(false);
+    const lines = ['docker ps', 'docker ps; docker images', 'docker ps; ls', 'ls'];
+    expect(lines.map((command) => sandbox.covers(command))).toEqual([false, false, true, true]);
+    await expect(open({ excludedCommands: ['*'], failIfUnavailable: false })).rejects.toMatchObject({
+      code: 'invalid_settings',
+    });
+    expect((await open()).covers('docker ps')).toBe(true);
+  });
+
+  it('hints at the folders that a command could write then', async () => {
+    const sandbox = await open();
+    const failure = { output: 'touch: Read-only file system', exitCode: 1 };
+    expect(sandbox.hintFor(failure)).toContain(`only in ${at('project')} and`);
+    expect(sandbox.hintFor({ ...failure, roots: [at('project'), at('home')] })).toContain(
+      `only in ${at('project')}, ${at('home')} and`,
+    );
   });
 });

@@ -109,6 +109,7 @@ describe('options that cannot act say why', () => {
       { canUseTool: async () => ({ behavior: 'allow' }), permissionPromptToolName: 'x' },
     ],
     ['continue with resume', { continue: true, resume: 'x' }],
+    ['a source of settings that is none', { settingSources: ['foo' as never] }],
   ])('invalid: %s', (_, options) => {
     expect(() => query({ prompt: 'x', options })).toThrow(expect.objectContaining({ code: 'invalid_config' }));
   });
@@ -125,7 +126,41 @@ describe('other carriers loosen nothing', () => {
     const { args } = toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {}, isRoot: false }));
     expect(args).toContain('--settings={"sandbox":{"enabled":true}}');
     const remote: Options = { sandbox: { enabled: true }, heddle: { carrier: { url: 'ws://127.0.0.1:1' } } };
-    await expect(query({ prompt: 'x', options: remote }).next()).rejects.toMatchObject({ code: 'not_supported' });
+    await expect(query({ prompt: 'x', options: remote }).next()).rejects.toMatchObject({
+      code: 'not_supported',
+      hint: expect.stringContaining('config or configFor of createServer'),
+    });
+  });
+
+  describe('a sandbox and settings with one, for a child process', () => {
+    const argsOf = (sandbox: unknown, settings: unknown) => {
+      const options = { sandbox, settings, heddle: { carrier: 'subprocess' } } as Options;
+      return toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {}, isRoot: false })).args;
+    };
+
+    it('lists add up, of two values that of the option counts', () => {
+      const args = argsOf(
+        { enabled: true, filesystem: { denyRead: ['/a', '/b'] } },
+        { model: 'm', sandbox: { enabled: false, filesystem: { denyRead: ['/b', '/c'], denyWrite: ['/d'] } } },
+      );
+      const filesystem = { denyRead: ['/a', '/b', '/c'], denyWrite: ['/d'] };
+      expect(args).toContain(`--settings=${JSON.stringify({ model: 'm', sandbox: { enabled: true, filesystem } })}`);
+    });
+
+    it.each([
+      [{ enabled: true }, { sandbox: { enabled: 'no' } }, /^sandbox\.enabled: /],
+      [{ enabled: true }, { sandbox: true }, /^sandbox: /],
+      [
+        { filesystem: { denyRead: '/x' } },
+        { sandbox: { filesystem: { denyRead: ['/y'] } } },
+        /^sandbox\.filesystem\.denyRead: /,
+      ],
+      [{ enabled: true }, '{"sandbox": {', /^settings: it is no JSON: /],
+    ])('%j with %j hides nothing that is wrong', (sandbox, settings, message) => {
+      expect(() => argsOf(sandbox, settings)).toThrow(
+        expect.objectContaining({ code: 'invalid_settings', message: expect.stringMatching(message) }),
+      );
+    });
   });
 
   it.each<[string, Options]>([

@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PermissionUpdate } from '../../src/protocol/index.js';
+import { editTogether } from '../../src/engine/settings/edit.js';
 import { applyRuleUpdates, writeRuleUpdates } from '../../src/engine/settings/rule-updates.js';
 import { createPlace, LOCAL, PROJECT, USER } from './place.js';
 
@@ -95,7 +97,7 @@ describe('applyRuleUpdates', () => {
 describe('writeRuleUpdates', () => {
   it('to each file what is meant for it, and survives a restart (D5)', async () => {
     const place = createPlace();
-    const outcomes = await writeRuleUpdates(place.files, [
+    const { outcomes } = await writeRuleUpdates(place.files, [
       rules('addRules', ['Bash(npm --version)']),
       rules('addRules', ['Bash(rm:*)'], { behavior: 'deny', destination: 'userSettings' }),
       rules('addRules', ['Edit'], { behavior: 'ask', destination: 'projectSettings' }),
@@ -113,13 +115,90 @@ describe('writeRuleUpdates', () => {
     });
   });
 
-  it('refuses before the first file is touched', async () => {
+  it.each([
+    ['a rule for a file', rules('addRules', ['Bash()'], { destination: 'localSettings' }), /rules\[0\] cannot be used/],
+    [
+      'a rule for the session',
+      { type: 'addRules', rules: [{ toolName: 'Bash(()' }], behavior: 'allow', destination: 'session' },
+      /^updatedPermissions\[1\]\.rules\[0\] cannot be used: "Bash\(\(\)"/,
+    ],
+    [
+      'a denial of the command line that is only misspelled',
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Edit' }, { toolName: 'Bassh' }],
+        behavior: 'deny',
+        destination: 'cliArg',
+      },
+      /rules\[1\] cannot be used: "Bassh" names no tool; did you mean "Bash"\?/,
+    ],
+    [
+      'a mode for a file',
+      { type: 'setMode', mode: 'bypassPermissions', destination: 'localSettings' },
+      /never written to a settings file/,
+    ],
+  ] as [string, PermissionUpdate, RegExp][])(
+    'refuses %s before the first file is touched',
+    async (_, update, message) => {
+      const place = createPlace();
+      const updates = [rules('addRules', ['Bash(a)'], { destination: 'userSettings' }), update];
+      await expect(writeRuleUpdates(place.files, updates)).rejects.toMatchObject({
+        code: 'invalid_settings',
+        message: expect.stringMatching(message),
+      });
+      expect(existsSync(place.path(USER))).toBe(false);
+    },
+  );
+
+  it('tells of a denial that nobody here knows the tool of', async () => {
     const place = createPlace();
-    const updates = [
-      rules('addRules', ['Bash(a)'], { destination: 'userSettings' }),
-      rules('addRules', ['Bash()'], { destination: 'localSettings' }),
+    const deny = rules('addRules', ['Nope'], { behavior: 'deny', destination: 'session' });
+    const { doubts } = await writeRuleUpdates(place.files, [deny]);
+    expect(doubts).toEqual(['updatedPermissions[0].rules[0]: "Nope" names no tool']);
+    expect((await writeRuleUpdates(place.files, [deny], { tools: ['Nope'] })).doubts).toEqual([]);
+  });
+
+  it('writes to no file where one of several cannot be changed', async () => {
+    const place = createPlace();
+    place.write(USER, FILE);
+    const updates = (['userSettings', 'localSettings', 'projectSettings'] as const).map((destination) =>
+      rules('addRules', ['Bash(c)'], { destination }),
+    );
+    for (const broken of ['{"permissions": {"allow": [', '{"permissions": "all"}']) {
+      place.write(LOCAL, broken);
+      await expect(writeRuleUpdates(place.files, updates)).rejects.toThrow(/settings\.local\.json/);
+      expect([place.text(USER), place.text(LOCAL), existsSync(place.path(PROJECT))]).toEqual([FILE, broken, false]);
+    }
+  });
+
+  it('puts back what it wrote where a later file cannot be replaced', async () => {
+    const place = createPlace();
+    place.write(USER, FILE);
+    // The target of a rename that fails: a folder that comes into its place while the text is made.
+    const edits = [
+      { file: place.path(USER), edit: () => [{ path: ['model'], value: 'x' }] },
+      {
+        file: place.path(LOCAL),
+        edit: () => {
+          mkdirSync(place.path(LOCAL));
+          return [{ path: ['model'], value: 'x' }];
+        },
+      },
     ];
-    await expect(writeRuleUpdates(place.files, updates)).rejects.toThrow('cannot be written');
-    expect(existsSync(place.path(USER))).toBe(false);
+    await expect(editTogether(edits)).rejects.toMatchObject({ code: 'invalid_settings' });
+    expect(place.text(USER)).toBe(FILE);
+    expect(readdirSync(dirname(place.path(LOCAL)))).toEqual(['settings.local.json']);
+    expect(readdirSync(dirname(place.path(USER)))).toEqual(['settings.json']);
+  });
+
+  it('takes two names of one file for one', async () => {
+    const place = createPlace();
+    place.write(PROJECT, '{}');
+    symlinkSync('settings.json', place.path(LOCAL));
+    const updates = (['projectSettings', 'localSettings'] as const).map((destination, at) =>
+      rules('addRules', [`Bash(${at})`], { destination }),
+    );
+    await writeRuleUpdates(place.files, updates);
+    expect(JSON.parse(place.text(PROJECT))).toEqual({ permissions: { allow: ['Bash(0)', 'Bash(1)'] } });
   });
 });

@@ -1,9 +1,9 @@
 /** From what a hook answered to what it means. */
 import type { ProcessExit } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
-import { HOOK_TRIGGERS, TEXT_IS_CONTEXT } from './events.js';
+import { DECIDING_FIELDS, HOOK_TRIGGERS, OWN_FIELDS, TEXT_IS_CONTEXT } from './events.js';
 import { failed, type HookOutcome } from './outcome.js';
-import { cutText } from './texts.js';
+import { cutText, misplaced, NO_REASON } from './texts.js';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -32,14 +32,26 @@ async function checkOutput(event: HookEvent, value: Record<string, unknown>): Pr
     return failed('invalid', `its answer is wrong at ${path}: ${problem}`);
   }
   if (value.async === true) return { kind: 'nothing' };
-  const named = (value.hookSpecificOutput as { hookEventName?: string } | undefined)?.hookEventName;
+  const { hookEventName: named, ...specific } = (value.hookSpecificOutput ?? {}) as Record<string, unknown>;
   if (named !== undefined && named !== event) {
-    return failed(
-      'invalid',
-      `its answer is wrong at hookSpecificOutput.hookEventName: expected ${event}, got ${named}`,
-    );
+    const where = 'hookSpecificOutput.hookEventName';
+    return failed('invalid', `its answer is wrong at ${where}: expected ${event}, got ${JSON.stringify(named)}`);
   }
-  return { kind: 'output', output: value };
+  const stray = HOOK_TRIGGERS[event].gate === false ? undefined : findStray(event, value, specific);
+  return stray === undefined ? { kind: 'output', output: value } : failed('invalid', stray);
+}
+
+/** A decision in the wrong place is none, and must not be lost: what is wrong with where it stands. */
+function findStray(
+  event: HookEvent,
+  value: Record<string, unknown>,
+  specific: Record<string, unknown>,
+): string | undefined {
+  const field = DECIDING_FIELDS.find((name) => name in value && !(name in specific));
+  if (field !== undefined) return misplaced(field);
+  const inner = ['decision', 'continue'].find((name) => name in specific && !(name in value));
+  if (inner === undefined || (inner === 'decision' && event === 'PermissionRequest')) return undefined;
+  return `its answer has ${inner} in hookSpecificOutput, where it means nothing: it belongs to the top`;
 }
 
 /** Text that begins like an object is meant to be one. */
@@ -55,12 +67,42 @@ export async function readText(event: HookEvent, text: string): Promise<HookOutc
     }
     return readAnswer(event, value);
   }
-  if (TEXT_IS_CONTEXT.has(event)) return { kind: 'context', text: trimmed };
-  // Plain text means nothing to a guard of calls, so an answer behind some noise would be lost.
-  if (HOOK_TRIGGERS[event].gate === 'call' && trimmed.split('\n').some((line) => line.trimStart().startsWith('{'))) {
-    return failed('invalid', 'it printed other text before its JSON answer');
+  const buried = findBuried(event, trimmed);
+  if (buried !== undefined) return failed('invalid', buried);
+  return TEXT_IS_CONTEXT.has(event) ? { kind: 'context', text: trimmed } : { kind: 'nothing' };
+}
+
+/** What was meant as an answer and would be lost as plain text. */
+function findBuried(event: HookEvent, text: string): string | undefined {
+  const lines = text.split('\n');
+  const isObjectStart = (line: string): boolean => line.trimStart().startsWith('{');
+  const list = text.startsWith('[') ? parseOrNothing(text) : undefined;
+  const { gate } = HOOK_TRIGGERS[event];
+  // Where text means nothing to a gate, whatever looks like an answer is one that went wrong.
+  if (gate !== false && !TEXT_IS_CONTEXT.has(event)) {
+    if (Array.isArray(list)) return IS_LIST;
+    return lines.some(isObjectStart) ? IS_BURIED : undefined;
   }
-  return { kind: 'nothing' };
+  if (Array.isArray(list) && list.some(isAnswer)) return IS_LIST;
+  // In one line, or from the last line that begins an object to the end.
+  const last = lines.findLastIndex((line) => line.startsWith('{'));
+  const candidates = [...lines.filter(isObjectStart), ...(last < 0 ? [] : [lines.slice(last).join('\n')])];
+  return candidates.some((candidate) => isAnswer(parseOrNothing(candidate))) ? IS_BURIED : undefined;
+}
+
+const IS_LIST = 'its answer is a list, not an object';
+const IS_BURIED = 'it printed other text before its JSON answer, which must stand alone';
+
+const ANSWER_FIELDS: readonly string[] = ['continue', 'decision', 'hookSpecificOutput', 'systemMessage', ...OWN_FIELDS];
+
+const isAnswer = (value: unknown): boolean => isObject(value) && ANSWER_FIELDS.some((field) => field in value);
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export interface CommandEnd {
@@ -87,7 +129,7 @@ export function readExit(event: HookEvent, end: CommandEnd): Promise<HookOutcome
     return readText(event, stdout);
   }
   if (code === 2) {
-    return { kind: 'block', reason: stderr.trim() || stdout.trim() || 'The hook gave no reason.', byExit: true };
+    return { kind: 'block', reason: stderr.trim() || stdout.trim() || NO_REASON, byExit: true };
   }
   if (NOT_STARTED.has(code)) return failed('start', `it could not be started (exit code ${code})${said}`);
   if (isSignalCode(code)) return failed('signal', `it was killed by signal ${code - 128} (exit code ${code})${said}`);
@@ -105,8 +147,7 @@ export function readJudgement(text: string): HookOutcome {
   }
   if (!isObject(value) || typeof value.ok !== 'boolean') return failed('model', 'the model did not answer {"ok": ...}');
   if (value.ok) return { kind: 'nothing' };
-  const reason =
-    typeof value.reason === 'string' && value.reason.trim() !== '' ? value.reason : 'The hook gave no reason.';
+  const reason = typeof value.reason === 'string' && value.reason.trim() !== '' ? value.reason : NO_REASON;
   return { kind: 'block', reason, byExit: false };
 }
 
@@ -121,6 +162,8 @@ export function readResponse(
   response: { status: number; body: string },
 ): Promise<HookOutcome> | HookOutcome {
   const { status, body } = response;
+  if (status >= 300 && status < 400)
+    return failed('http', `it answered with a redirect (${status}), which is not followed`);
   if (!(status >= 200 && status < 300)) return failed('http', `it answered with status ${status}`);
   if (body.trim() === '') return { kind: 'nothing' };
   if (body.length > MAX_OUTPUT) return failed('invalid', 'it answered with more than 1 MB');

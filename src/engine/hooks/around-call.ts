@@ -1,8 +1,10 @@
 /** What hooks say before and after a tool call. */
 import type { ToolOutput, ToolUseBlock, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
-import type { HookVerdict } from './verdict.js';
+import { createGrace } from './grace.js';
 import { blockingText, contextText, denialText, toReminder } from './texts.js';
+import type { HookVerdict } from './verdict.js';
+import { warnOfHook } from './warning.js';
 
 export interface HookedCall {
   block: ToolUseBlock;
@@ -47,26 +49,42 @@ function reasonOf(name: string, { by, decision }: HookVerdict): string {
   return decision === 'deny' && by.byExit ? denialText(name, { reason: by.reason, command: by.source }) : by.reason;
 }
 
+export interface EndedCall extends HookedCall {
+  output: ToolOutput;
+  durationMs: number;
+  /** When the call was told to stop, if it was. */
+  abortedAt: number | undefined;
+}
+
 /** Tells the hooks what became of a call that ran. They may replace what it gave. */
 export async function afterCall(
   scope: SessionScope,
-  call: HookedCall & { output: ToolOutput; durationMs: number },
+  call: EndedCall,
   signal: AbortSignal,
 ): Promise<HookRemarks & { output: ToolOutput }> {
-  const { output, durationMs, tool } = call;
+  const { output, durationMs, tool, abortedAt } = call;
   const event = output.isError ? 'PostToolUseFailure' : 'PostToolUse';
   if (!scope.hooks.has(event)) return { notes: [], output };
   const fields = { ...fieldsOf(call), duration_ms: Math.round(durationMs) };
-  // An interrupt must not keep hooks from hearing of what was done until then.
-  const options = { signal: signal.aborted ? new AbortController().signal : signal, toolUseId: call.block.id };
-  const verdict = output.isError
-    ? await scope.hooks.fire(
-        'PostToolUseFailure',
-        { ...fields, error: textOf(output), is_interrupt: signal.aborted },
-        options,
-      )
-    : await scope.hooks.fire('PostToolUse', { ...fields, tool_response: output.structured ?? output.content }, options);
-  return { ...toRemarks(`${event}:${tool.name}`, verdict), output: replaced(tool, output, verdict) };
+  // An interrupt must not keep hooks from hearing of what was done until then, and they must not hold it up.
+  const grace = createGrace(scope.clock, signal, abortedAt);
+  const options = { signal: grace.signal, toolUseId: call.block.id };
+  try {
+    const verdict = output.isError
+      ? await scope.hooks.fire(
+          'PostToolUseFailure',
+          { ...fields, error: textOf(output), is_interrupt: signal.aborted },
+          options,
+        )
+      : await scope.hooks.fire(
+          'PostToolUse',
+          { ...fields, tool_response: output.structured ?? output.content },
+          options,
+        );
+    return { ...toRemarks(`${event}:${tool.name}`, verdict), output: replaced(scope, call, verdict) };
+  } finally {
+    grace.release();
+  }
 }
 
 const textOf = ({ content }: ToolOutput): string => (typeof content === 'string' ? content : JSON.stringify(content));
@@ -78,10 +96,28 @@ export function toRemarks(name: string, verdict: HookVerdict): HookRemarks {
   return { notes, ...(verdict.stop && { stop: verdict.stop }) };
 }
 
-function replaced(tool: WholeTool, output: ToolOutput, verdict: HookVerdict): ToolOutput {
+function replaced(scope: SessionScope, { tool, output }: EndedCall, verdict: HookVerdict): ToolOutput {
   const isMcp = tool.name.startsWith('mcp__');
+  if (verdict.updatedMCPToolOutput && !isMcp) {
+    warnOfHook(
+      scope,
+      `PostToolUse:${tool.name} hook: updatedMCPToolOutput is for tools of MCP servers and changes nothing here; updatedToolOutput is for every tool.`,
+    );
+  }
   const update = (isMcp ? verdict.updatedMCPToolOutput : undefined) ?? verdict.updatedToolOutput;
   if (update === undefined) return output;
   const { value } = update;
   return { content: typeof value === 'string' ? value : JSON.stringify(value), structured: value };
+}
+
+/** Tells the hooks that a person is wanted. Nobody waits for them, so what they add comes with the next prompt. */
+export async function notify(
+  { hooks }: SessionScope,
+  fields: { message: string; notification_type: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (!hooks.has('Notification')) return;
+  const { additionalContext } = await hooks.fire('Notification', fields, { signal });
+  const name = `Notification:${fields.notification_type}`;
+  hooks.tellLater(additionalContext.map((context) => toReminder(contextText(name, context))));
 }

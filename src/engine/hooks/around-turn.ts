@@ -1,9 +1,11 @@
 /** What hooks say at the start and at the end of a turn. */
 import type { UserMessage } from '../../protocol/index.js';
+import type { HookEvent } from '../../protocol/plain.js';
 import { toBlocks } from '../sessions/entry.js';
 import type { SessionScope, TurnTally } from '../scope.js';
-import type { HookVerdict } from './verdict.js';
 import { contextText, promptBlocked, stopFeedback, toReminder } from './texts.js';
+import type { HookVerdict } from './verdict.js';
+import { warnOfHook } from './warning.js';
 
 /** What becomes of a prompt. */
 export interface PromptOpening {
@@ -15,6 +17,8 @@ export interface PromptOpening {
   replaced: boolean;
   /** A hook does not let the prompt through; why. */
   blocked?: string;
+  /** The turn was interrupted before the hooks had decided about the prompt: nobody has let it through. */
+  interrupted?: boolean;
 }
 
 /** A Stop hook that never lets go must not keep a turn for ever. */
@@ -26,16 +30,15 @@ export async function openPrompt(
   { message, source }: { message: UserMessage; source?: 'startup' | 'resume' },
   signal: AbortSignal,
 ): Promise<PromptOpening> {
-  const { hooks, state } = scope;
-  const started =
-    source !== undefined && hooks.has('SessionStart')
-      ? await hooks.fire('SessionStart', { source, model: state.model.model }, { signal })
-      : undefined;
-  const before = started === undefined ? [] : toContexts('SessionStart', started);
-  if (!hooks.has('UserPromptSubmit')) return { before, after: [], replaced: false };
+  const { hooks } = scope;
+  const { before, stopped } = source === undefined ? { before: [] } : await openSession(scope, source, signal);
+  const opening: PromptOpening = { before, after: [], replaced: false };
   const prompt = textOf(message);
+  if (stopped !== undefined) return { ...opening, blocked: promptBlocked(stopped.event, { ...stopped, prompt }) };
+  if (!hooks.has('UserPromptSubmit')) return opening;
   const verdict = await hooks.fire('UserPromptSubmit', { prompt }, { signal });
-  const reason = verdict.block?.reason ?? verdict.stop?.reason ?? (verdict.stop && 'A hook ended the turn.');
+  if (verdict.cancelled && signal.aborted) return { ...opening, interrupted: true };
+  const reason = verdict.block?.reason ?? stopReasonOf(verdict);
   return {
     before,
     after: toContexts('UserPromptSubmit', verdict),
@@ -44,7 +47,35 @@ export async function openPrompt(
   };
 }
 
-const toContexts = (event: 'SessionStart' | 'UserPromptSubmit', { additionalContext }: HookVerdict): string[] =>
+const stopReasonOf = ({ stop }: HookVerdict): string | undefined => stop && (stop.reason ?? 'A hook ended the turn.');
+
+interface SessionOpening {
+  before: string[];
+  /** A hook does not want the turn to go on. */
+  stopped?: { event: HookEvent; reason: string };
+}
+
+/** What comes before the first prompt. A folder is set up before a session in it starts. */
+async function openSession(
+  { hooks, state, config }: SessionScope,
+  source: 'startup' | 'resume',
+  signal: AbortSignal,
+): Promise<SessionOpening> {
+  const { setup: trigger } = config;
+  const opening: SessionOpening = { before: [] };
+  const take = (event: HookEvent, verdict: HookVerdict): void => {
+    opening.before.push(...toContexts(event, verdict));
+    const reason = stopReasonOf(verdict);
+    if (reason !== undefined) opening.stopped ??= { event, reason };
+  };
+  if (trigger !== undefined && hooks.has('Setup')) take('Setup', await hooks.fire('Setup', { trigger }, { signal }));
+  if (hooks.has('SessionStart')) {
+    take('SessionStart', await hooks.fire('SessionStart', { source, model: state.model.model }, { signal }));
+  }
+  return opening;
+}
+
+const toContexts = (event: HookEvent, { additionalContext }: HookVerdict): string[] =>
   additionalContext.map((context) => toReminder(contextText(event, context)));
 
 const textOf = ({ message: { content } }: UserMessage): string =>
@@ -58,13 +89,22 @@ export async function mayStop(scope: SessionScope, tally: TurnTally, signal: Abo
   if (!hooks.has('Stop')) return true;
   const stop_hook_active = tally.stopsBlocked > 0;
   const verdict = await hooks.fire('Stop', { stop_hook_active, last_assistant_message: tally.text.last }, { signal });
-  if (verdict.block === undefined || verdict.stop || signal.aborted) return true;
-  if (tally.stopsBlocked >= MAX_BLOCKED_STOPS) {
-    scope.logger('warn', `Stop hooks have kept the turn going ${MAX_BLOCKED_STOPS} times; it ends now.`);
+  const contexts = toContexts('Stop', verdict);
+  if (verdict.block === undefined || verdict.stop || signal.aborted) {
+    hooks.tellLater(contexts);
     return true;
   }
-  const text = stopFeedback('Stop', verdict.block.reason);
-  recorder.user({ content: [{ type: 'text', text }], isMeta: true, show: { isSynthetic: true } });
+  if (tally.stopsBlocked >= MAX_BLOCKED_STOPS) {
+    hooks.tellLater(contexts);
+    warnOfHook(
+      scope,
+      `Stop hooks have kept the turn going ${MAX_BLOCKED_STOPS} times, so it ends now although they object: ${verdict.block.reason}`,
+    );
+    return true;
+  }
+  const texts = [stopFeedback('Stop', verdict.block.reason), ...contexts];
+  const content = texts.map((text) => ({ type: 'text' as const, text }));
+  recorder.user({ content, isMeta: true, show: { isSynthetic: true } });
   tally.stopsBlocked += 1;
   tally.rounds += 1;
   tally.text.joined = '';

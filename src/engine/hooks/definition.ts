@@ -6,14 +6,10 @@ import { HOOK_TRIGGERS } from './events.js';
 import { compileMatcher, type Matcher } from './match.js';
 import { FAILURE_EFFECTS, type FailureEffect, type HookLayer } from './outcome.js';
 
-/** The hooks of one settings file. Those of a folder that nobody trusts must not be among them. */
+/** The hooks of one settings file that count: what trust and policy say about them has been obeyed. */
 export interface LoadedHookSource {
   layer: RuleLayerName;
   hooks: Settings['hooks'];
-  file?: string;
-  disableAllHooks?: boolean;
-  /** Only counts in the managed layer. */
-  allowManagedHooksOnly?: boolean;
 }
 
 /** Calls a callback of the host. Rejects when it throws or its owner is gone; honours the signal. */
@@ -32,20 +28,26 @@ export interface CallbackSource {
 
 export type HookAction =
   | { kind: 'callback'; callbackId: string; ask: AskCallback }
-  | { kind: 'command'; command: string; async: boolean; rewake: boolean }
+  | { kind: 'command'; command: string; async: boolean; rewake?: Rewake }
   | { kind: 'prompt'; prompt: string; model?: string }
   | { kind: 'http'; url: string; headers: Record<string, string>; allowedEnvVars: string[] }
   /** It is known what was meant, and that it cannot be done. */
-  | { kind: 'unusable'; type: string; problem: string };
+  | { kind: 'unusable'; problem: string };
+
+/** A command that nobody waits for has the model hear of its objection at once. */
+export interface Rewake {
+  /** For the model, before the objection. */
+  message?: string;
+  /** For the person, in its place. */
+  summary?: string;
+}
 
 export interface HookDefinition {
   event: HookEvent;
   action: HookAction;
   layer: HookLayer;
-  file?: string;
   /** How messages name it: "callback", the command, the address. */
   source: string;
-  matcherText?: string;
   matcher: Matcher;
   /** A permission rule: the hook runs only for calls that match it. */
   rule?: string;
@@ -57,8 +59,6 @@ export interface HookDefinition {
 
 export interface HookProblem {
   event: string;
-  layer: HookLayer;
-  file?: string;
   problem: string;
 }
 
@@ -75,24 +75,11 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const isEvent = (name: string): name is HookEvent => (HOOK_EVENTS as readonly string[]).includes(name);
 
-/** Which sources count. A layer that a project writes can switch off no more than what projects declare. */
-export function activeSources(sources: readonly LoadedHookSource[]): LoadedHookSource[] {
-  const off = (layers: readonly RuleLayerName[]): boolean =>
-    sources.some((source) => source.disableAllHooks === true && layers.includes(source.layer));
-  const managedOnly = sources.some((source) => source.layer === 'managed' && source.allowManagedHooksOnly === true);
-  if (off(['managed'])) return [];
-  return sources.filter(({ layer }) => {
-    if (layer === 'managed') return true;
-    if (managedOnly || off(['user', 'flag', 'session'])) return false;
-    return !((layer === 'project' || layer === 'local') && off(['project', 'local']));
-  });
-}
-
 export function fromCallbacks({ callbacks, askCallback }: CallbackSource): Declared {
   const declared: Declared = { definitions: [], problems: [] };
   for (const [event, matchers] of Object.entries(callbacks)) {
     if (!isEvent(event)) {
-      declared.problems.push({ event, layer: 'callback', problem: `There is no hook event ${event}.` });
+      declared.problems.push({ event, problem: `There is no hook event ${event}.` });
       continue;
     }
     for (const { matcher, hookCallbackIds, timeout, onFailure } of matchers) {
@@ -102,7 +89,7 @@ export function fromCallbacks({ callbacks, askCallback }: CallbackSource): Decla
           layer: 'callback',
           source: 'callback',
           action: { kind: 'callback', callbackId, ask: askCallback },
-          matcherText: matcher,
+          matcher,
           timeout,
           onFailure,
         });
@@ -114,24 +101,14 @@ export function fromCallbacks({ callbacks, askCallback }: CallbackSource): Decla
 
 export function fromSettings(sources: readonly LoadedHookSource[]): Declared {
   const declared: Declared = { definitions: [], problems: [] };
-  for (const { layer, hooks, file } of activeSources(sources)) {
+  for (const { layer, hooks } of sources) {
     for (const [event, matchers] of Object.entries(hooks ?? {})) {
-      if (!isEvent(event)) {
-        declared.problems.push({ event, layer, ...(file && { file }), problem: `There is no hook event ${event}.` });
-        continue;
-      }
+      if (!isEvent(event)) continue;
       for (const { matcher, hooks: list } of matchers) {
         for (const hook of list) {
-          declare(declared, {
-            event,
-            layer,
-            ...(file !== undefined && { file }),
-            ...readCommand(hook),
-            matcherText: matcher,
-            rule: hook.if,
-            timeout: hook.timeout,
-            onFailure: hook.onFailure,
-          });
+          for (const problem of findIdle(hook)) declared.problems.push({ event, problem });
+          const { if: rule, timeout, onFailure } = hook;
+          declare(declared, { event, layer, ...readCommand(hook), matcher, rule, timeout, onFailure });
         }
       }
     }
@@ -139,34 +116,58 @@ export function fromSettings(sources: readonly LoadedHookSource[]): Declared {
   return declared;
 }
 
-/** Fields that settings may carry beyond those of the schema. */
-type OpenHookCommand = HookCommand & Record<string, unknown>;
+/** What is wrong with one hook of settings though it is well-formed; its matcher is not looked at. */
+export const findHookProblems = (event: HookEvent, hook: HookCommand): string[] =>
+  fromSettings([{ layer: 'user', hooks: { [event]: [{ hooks: [hook] }] } }]).problems.map(({ problem }) => problem);
 
-function readCommand(hook: OpenHookCommand): { action: HookAction; source: string } {
-  const { type, command, prompt, url } = hook;
+function readCommand(hook: HookCommand): { action: HookAction; source: string } {
+  const { type, command, prompt, url, model } = hook;
   const unusable = (problem: string): { action: HookAction; source: string } => ({
-    action: { kind: 'unusable', type, problem },
+    action: { kind: 'unusable', problem },
     source: command ?? prompt ?? type,
   });
   switch (type) {
     case 'command': {
       if (command === undefined || command.trim() === '') return unusable('a hook of type command needs `command`');
-      const rewake = hook.asyncRewake === true;
-      return { action: { kind: 'command', command, async: hook.async === true || rewake, rewake }, source: command };
+      const rewake = toRewake(hook);
+      const isAsync = hook.async === true || rewake !== undefined;
+      return { action: { kind: 'command', command, async: isAsync, ...(rewake && { rewake }) }, source: command };
     }
-    case 'prompt': {
+    case 'prompt':
       if (prompt === undefined || prompt.trim() === '') return unusable('a hook of type prompt needs `prompt`');
-      const { model } = hook;
-      return { action: { kind: 'prompt', prompt, ...(typeof model === 'string' && { model }) }, source: prompt };
-    }
+      return { action: { kind: 'prompt', prompt, ...(model !== undefined && { model }) }, source: prompt };
     case 'http': {
-      if (url === undefined || !URL.canParse(url)) return unusable('a hook of type http needs `url`, an address');
-      const action = { kind: 'http' as const, url, headers: strings(hook.headers), allowedEnvVars: names(hook) };
-      return { action, source: showAddress(url) };
+      const protocol = url === undefined ? undefined : URL.parse(url)?.protocol;
+      if (url === undefined || (protocol !== 'http:' && protocol !== 'https:')) {
+        return unusable('a hook of type http needs `url`, an address that begins with http:// or https://');
+      }
+      const { headers = {}, allowedEnvVars = [] } = hook;
+      return { action: { kind: 'http', url, headers, allowedEnvVars }, source: showAddress(url) };
     }
     default:
       return unusable(`hooks of type ${type} are not supported yet`);
   }
+}
+
+function toRewake({ asyncRewake, rewakeMessage, rewakeSummary }: HookCommand): Rewake | undefined {
+  if (asyncRewake !== true) return undefined;
+  return {
+    ...(rewakeMessage !== undefined && { message: rewakeMessage }),
+    ...(rewakeSummary !== undefined && { summary: rewakeSummary }),
+  };
+}
+
+const OF_COMMANDS = ['async', 'asyncRewake', 'rewakeMessage', 'rewakeSummary'] as const;
+const OF_REWAKING = ['rewakeMessage', 'rewakeSummary'] as const;
+
+/** Fields that are well-formed and mean nothing where they stand. */
+function findIdle(hook: HookCommand): string[] {
+  const idle = (fields: readonly (keyof HookCommand)[], why: string): string[] =>
+    fields
+      .filter((field) => hook[field] !== undefined && hook[field] !== false)
+      .map((field) => `\`${field}\` means nothing ${why}.`);
+  if (hook.type === 'prompt' || hook.type === 'http') return idle(OF_COMMANDS, `to a hook of type ${hook.type}`);
+  return hook.type === 'command' && hook.asyncRewake !== true ? idle(OF_REWAKING, 'without `asyncRewake`') : [];
 }
 
 /** Without what may be a secret in it. */
@@ -175,43 +176,34 @@ const showAddress = (url: string): string => {
   return `${origin}${pathname}`;
 };
 
-const strings = (value: unknown): Record<string, string> =>
-  typeof value === 'object' && value !== null
-    ? Object.fromEntries(
-        Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-      )
-    : {};
-
-const names = ({ allowedEnvVars }: OpenHookCommand): string[] =>
-  Array.isArray(allowedEnvVars) ? allowedEnvVars.filter((name) => typeof name === 'string') : [];
-
-interface Declaration extends Pick<HookDefinition, 'event' | 'action' | 'layer' | 'file' | 'source' | 'rule'> {
-  matcherText: string | null | undefined;
+interface Declaration extends Pick<HookDefinition, 'event' | 'action' | 'layer' | 'source'> {
+  matcher: string | null | undefined;
+  rule?: string | undefined;
   timeout: number | null | undefined;
   onFailure: string | undefined;
 }
 
 function declare({ definitions, problems }: Declared, declaration: Declaration): void {
-  const { event, action, layer, file, source, rule, matcherText, timeout } = declaration;
-  const say = (problem: string): void => void problems.push({ event, layer, ...(file && { file }), problem });
+  const { event, action, layer, source, rule, timeout } = declaration;
+  const say = (problem: string): void => void problems.push({ event, problem });
   const { gate, matchField } = HOOK_TRIGGERS[event];
-  let matcher = compileMatcher(matcherText, event);
+  let matcher = compileMatcher(declaration.matcher, event);
   if (matcher.problem !== undefined) say(matcher.problem);
   if (rule !== undefined && matchField !== 'tool_name') {
     say(`A hook with \`if\` needs a tool call, and ${event} has none. ${gate ? 'It always runs.' : 'It never runs.'}`);
     if (!gate) matcher = { matches: () => false };
   }
-  if (action.kind === 'unusable') say(`A hook cannot be used: ${action.problem}.`);
+  if (action.kind === 'unusable') {
+    say(`It cannot be used: ${action.problem}. ${gate ? 'It counts as a hook that failed.' : 'It does nothing.'}`);
+  }
   if (typeof timeout === 'number' && !(timeout > 0)) say(`A timeout of ${timeout} s cannot be kept; 60 s are used.`);
   const timeoutMs = toTimeout(event, timeout);
-  const onFailure = toEffect(declaration);
+  const onFailure = toEffect(declaration, say);
   definitions.push({
     event,
     action,
     layer,
-    ...(file !== undefined && { file }),
     source,
-    ...(typeof matcherText === 'string' && { matcherText }),
     matcher,
     ...(rule !== undefined && matchField === 'tool_name' && { rule }),
     timeoutMs,
@@ -226,9 +218,13 @@ function toTimeout(event: HookEvent, seconds: number | null | undefined): number
 }
 
 /** Whoever writes into a project may make a failing hook stricter, not looser. */
-function toEffect({ event, layer, onFailure }: Declaration): FailureEffect {
+function toEffect({ event, layer, onFailure }: Declaration, say: (problem: string) => void): FailureEffect {
   const standard: FailureEffect = HOOK_TRIGGERS[event].gate ? 'ask' : 'allow';
-  const wanted = FAILURE_EFFECTS.find((effect) => effect === onFailure) ?? standard;
+  const wanted = FAILURE_EFFECTS.find((effect) => effect === onFailure);
+  if (onFailure !== undefined && wanted === undefined) {
+    say(`\`onFailure\` must be allow, ask or deny, not ${JSON.stringify(onFailure)}; ${standard} is used.`);
+  }
   const mayLoosen = layer !== 'project' && layer !== 'local';
-  return mayLoosen || FAILURE_EFFECTS.indexOf(wanted) > FAILURE_EFFECTS.indexOf(standard) ? wanted : standard;
+  const isStricter = wanted !== undefined && FAILURE_EFFECTS.indexOf(wanted) > FAILURE_EFFECTS.indexOf(standard);
+  return wanted !== undefined && (mayLoosen || isStricter) ? wanted : standard;
 }

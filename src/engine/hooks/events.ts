@@ -9,6 +9,8 @@ export type Gate = 'call' | 'prompt' | 'stop';
 
 export interface HookTrigger {
   when: string;
+  /** What has to be there before anything causes the event; absent: it is there. */
+  later?: 'compaction' | 'slash commands' | 'instruction files' | 'subagents' | 'teams' | 'worktrees';
   /** The field of the input that matchers are compared with; matchers of other events are ignored. */
   matchField?: string;
   gate: Gate | false;
@@ -86,6 +88,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   SubagentStart: {
     when: 'When a subagent starts, before its first model call.',
+    later: 'subagents',
     matchField: 'agent_type',
     gate: false,
     answers: ['additionalContext'],
@@ -93,6 +96,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   SubagentStop: {
     when: 'When a subagent has finished its answer, before it ends.',
+    later: 'subagents',
     matchField: 'agent_type',
     gate: 'stop',
     block: 'the subagent goes on with the reason as a message to it',
@@ -101,6 +105,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   PreCompact: {
     when: 'Before the conversation is summarised.',
+    later: 'compaction',
     matchField: 'trigger',
     gate: false,
     block: 'the conversation is not summarised now',
@@ -116,7 +121,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     fields: ['tool_name', 'tool_input', 'permission_suggestions?', 'mcp_server?'],
   },
   Setup: {
-    when: 'Before the first turn of a session that was started to prepare or maintain its folder.',
+    when: 'Before the first turn of a session that was started to prepare or maintain its folder: `--init`, `--maintenance`.',
     matchField: 'trigger',
     gate: false,
     answers: ['additionalContext'],
@@ -130,7 +135,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     fields: ['tool_calls'],
   },
   PermissionDenied: {
-    when: 'After a tool call was denied by a rule, a mode or because nobody could be asked.',
+    when: 'After a tool call was denied by a rule, a mode, a hook, or because nobody could be asked.',
     matchField: 'tool_name',
     gate: false,
     answers: ['retry'],
@@ -138,6 +143,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   PostCompact: {
     when: 'After the conversation was summarised.',
+    later: 'compaction',
     matchField: 'trigger',
     gate: false,
     answers: [],
@@ -145,6 +151,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   UserPromptExpansion: {
     when: 'When a slash command has been turned into a prompt, before that goes to the model.',
+    later: 'slash commands',
     matchField: 'command_name',
     gate: 'prompt',
     block: 'the prompt does not go to the model, and the turn ends with the reason',
@@ -175,6 +182,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   InstructionsLoaded: {
     when: 'When a file of instructions has been read into the conversation.',
+    later: 'instruction files',
     matchField: 'load_reason',
     gate: false,
     answers: [],
@@ -195,6 +203,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   TeammateIdle: {
     when: 'When a teammate is about to have nothing to do.',
+    later: 'teams',
     gate: false,
     block: 'the teammate goes on with the reason as a message to it',
     answers: [],
@@ -202,12 +211,14 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   WorktreeCreate: {
     when: 'When a worktree is needed; the hook makes it and answers where it is.',
+    later: 'worktrees',
     gate: false,
     answers: ['worktreePath'],
     fields: ['name'],
   },
   WorktreeRemove: {
     when: 'When a worktree is no longer needed.',
+    later: 'worktrees',
     gate: false,
     answers: [],
     fields: ['worktree_path'],
@@ -219,3 +230,48 @@ export const ALWAYS_SHOWN: ReadonlySet<HookEvent> = new Set<HookEvent>(['Session
 
 /** What a command prints there is context for the model even when it is plain text. */
 export const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set<HookEvent>(['UserPromptSubmit', 'SessionStart']);
+
+/** Nothing is there that `continue: false` could end, or it is too late for it. */
+export const CANNOT_STOP: ReadonlySet<HookEvent> = new Set<HookEvent>([
+  'Notification',
+  'SessionEnd',
+  'SubagentStart',
+  'PreCompact',
+  'PermissionDenied',
+  'PostCompact',
+  'TaskCreated',
+  'TaskCompleted',
+  'ConfigChange',
+  'InstructionsLoaded',
+  'CwdChanged',
+  'StopFailure',
+  'TeammateIdle',
+  'WorktreeCreate',
+  'WorktreeRemove',
+]);
+
+/** Fields that count in `hookSpecificOutput` alone. */
+export const OWN_FIELDS = [
+  'permissionDecision',
+  'permissionDecisionReason',
+  'updatedInput',
+  'additionalContext',
+  'updatedToolOutput',
+  'updatedMCPToolOutput',
+  'suppressOriginalPrompt',
+  'behavior',
+  'updatedPermissions',
+  'retry',
+] as const;
+
+/** Those of them that decide about what a gate guards. */
+export const DECIDING_FIELDS: readonly string[] = [
+  'permissionDecision',
+  'updatedInput',
+  'suppressOriginalPrompt',
+  'behavior',
+  'updatedPermissions',
+];
+
+/** Fields of answers that nothing takes up yet. Whoever gives one is told so. */
+export const ANSWERS_LATER = ['initialUserMessage', 'reloadSkills', 'sessionTitle', 'watchPaths'] as const;

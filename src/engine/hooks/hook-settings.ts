@@ -1,4 +1,5 @@
 /** Hooks of settings files, kept in step with the files. */
+import { sep } from 'node:path';
 import type { SessionScope } from '../scope.js';
 import type { SessionSettings } from '../settings/session-settings.js';
 
@@ -10,11 +11,14 @@ export async function openHookSettings(scope: SessionScope, settings: SessionSet
   await hooks.replaceSettings(sources());
   settings.mayChange = async (files) => {
     if (!hooks.has('ConfigChange')) return true;
-    const { signal } = new AbortController();
+    const { turnSignal: signal } = hooks;
     const fired = files.map((file_path) =>
       hooks.fire('ConfigChange', { source: sourceOf(file_path, settings), file_path }, { signal }),
     );
-    return (await Promise.all(fired)).every((verdict) => verdict.block === undefined);
+    const verdicts = await Promise.all(fired);
+    if (verdicts.some((verdict) => verdict.block !== undefined)) return false;
+    // Whoever interrupts a turn has not taken the change out of the hands of its hooks.
+    return verdicts.some((verdict) => verdict.cancelled) ? 'later' : true;
   };
   settings.onChange(() => hooks.replaceSettings(sources()));
 }
@@ -22,5 +26,8 @@ export async function openHookSettings(scope: SessionScope, settings: SessionSet
 function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {
   if (file === files.user) return 'user_settings';
   if (file === files.project) return 'project_settings';
-  return file === files.local || file === files.mainLocal ? 'local_settings' : 'policy_settings';
+  if (file === files.local || file === files.mainLocal) return 'local_settings';
+  return files.managed.some((folder) => file === folder || file.startsWith(`${folder}${sep}`))
+    ? 'policy_settings'
+    : 'flag_settings';
 }

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookPermissionDecision, SyncHookOutput } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
-import { type Gate, HOOK_TRIGGERS } from './events.js';
+import { ANSWERS_LATER, CANNOT_STOP, type Gate, HOOK_TRIGGERS, OWN_FIELDS } from './events.js';
 import type { FailureEffect, HookLayer, HookOutcome } from './outcome.js';
-import { cutText, failureText } from './texts.js';
+import { cutText, failureText, misplaced, NO_REASON } from './texts.js';
 import { emptyVerdict, type HookDecision, type HookObjection, type HookVerdict } from './verdict.js';
 
 /** One hook that ran, in declared order. */
@@ -18,17 +18,15 @@ export interface HookRun {
 }
 
 export interface MergeOptions {
-  /** As the table says when absent. */
-  gate?: Gate | false;
   /** A Stop hook has already kept this turn going, so one that fails must not do it again. */
   stopActive?: boolean;
 }
 
 /** Deny over ask over allow. A hook that failed is no reason to allow anything. */
 export function mergeRuns(event: HookEvent, runs: readonly HookRun[], options: MergeOptions = {}): HookVerdict {
-  const verdict = { ...emptyVerdict(), ran: runs.length };
-  const gate = options.gate ?? HOOK_TRIGGERS[event].gate;
-  for (const run of runs) collect(verdict, run);
+  const verdict = collectRuns(runs);
+  const { gate } = HOOK_TRIGGERS[event];
+  if (CANNOT_STOP.has(event)) ignoreStops(verdict, runs, (reason) => `${event} cannot end the turn${reason}`);
   if (event === 'PermissionRequest') decidePermission(verdict, runs);
   else if (gate === 'call') decideCall(verdict, runs);
   else decideBlock(verdict, runs, { event, gate, stopActive: options.stopActive ?? false });
@@ -39,7 +37,32 @@ export function mergeRuns(event: HookEvent, runs: readonly HookRun[], options: M
   return verdict;
 }
 
+/** What a hook says when everybody has gone on: it can still tell something, and has nothing left to decide. */
+export function mergeLate(run: HookRun): { verdict: HookVerdict; objection: HookObjection | undefined } {
+  // That it failed is told as a failure, and blocks nothing any more.
+  const objection = objectionOf({ ...run, onFailure: 'allow' }, { gate: false, stopActive: false });
+  const verdict = collectRuns([run]);
+  ignoreStops(verdict, [run], (reason) => `it is too late to end the turn${reason}`);
+  return { verdict, objection };
+}
+
+/** Whoever wants the turn to end where that changes nothing is told so. */
+function ignoreStops(verdict: HookVerdict, runs: readonly HookRun[], toText: (reason: string) => string): void {
+  for (const { outcome, source } of runs) {
+    if (outcome.kind !== 'output' || outcome.output.continue !== false) continue;
+    const { reason } = toStop(outcome.output.stopReason);
+    verdict.warnings.push(`[${source}] ${toText(reason === undefined ? '' : `: ${reason}`)}`);
+  }
+  delete verdict.stop;
+}
+
 /** Fields that are merely added up. */
+function collectRuns(runs: readonly HookRun[]): HookVerdict {
+  const verdict = { ...emptyVerdict(), ran: runs.length };
+  for (const run of runs) collect(verdict, run);
+  return verdict;
+}
+
 function collect(verdict: HookVerdict, run: HookRun): void {
   const { outcome, hookName, source, layer } = run;
   switch (outcome.kind) {
@@ -56,8 +79,7 @@ function collect(verdict: HookVerdict, run: HookRun): void {
       verdict.cancelled = true;
       return;
     case 'output':
-      verdict.outputs.push(outcome.output);
-      collectOutput(verdict, outcome.output);
+      collectOutput(verdict, outcome.output, source);
       return;
     case 'block':
     case 'nothing':
@@ -72,20 +94,25 @@ const inputOf = (output: SyncHookOutput): Record<string, unknown> | undefined =>
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? cutText(value) : undefined;
 
-function collectOutput(verdict: HookVerdict, output: SyncHookOutput): void {
+function collectOutput(verdict: HookVerdict, output: SyncHookOutput, source: string): void {
   const specific = specificOf(output);
   const context = textOf(specific.additionalContext);
   if (context !== undefined) verdict.additionalContext.push(context);
   const message = textOf(output.systemMessage);
   if (message !== undefined) verdict.systemMessages.push(message);
   if (output.continue === false) verdict.stop ??= toStop(output.stopReason);
-  if (output.suppressOutput === true) verdict.suppressOutput = true;
   if (specific.retry === true) verdict.retry = true;
   if (specific.suppressOriginalPrompt === true) verdict.suppressOriginalPrompt = true;
-  if (typeof specific.sessionTitle === 'string') verdict.sessionTitle = specific.sessionTitle;
-  if (typeof specific.initialUserMessage === 'string') verdict.initialUserMessage = specific.initialUserMessage;
   replaceOutput(verdict, specific, 'updatedToolOutput');
   replaceOutput(verdict, specific, 'updatedMCPToolOutput');
+  for (const field of OWN_FIELDS) {
+    if (field in output) verdict.warnings.push(`[${source}] ${misplaced(field)}`);
+  }
+  for (const field of ANSWERS_LATER) {
+    if (specific[field] !== undefined) {
+      verdict.warnings.push(`[${source}] its answer has ${field}, which this version does not support`);
+    }
+  }
 }
 
 const toStop = (reason: string | undefined): { reason?: string } => {
@@ -105,8 +132,6 @@ function replaceOutput(
   }
   verdict[field] = { value: specific[field] };
 }
-
-const NO_REASON = 'The hook gave no reason.';
 
 const toObjection = ({ source }: HookRun, reason: string | undefined, byExit = false): HookObjection => ({
   reason: textOf(reason) ?? NO_REASON,
@@ -163,7 +188,9 @@ const strictest = (decisions: readonly (HookDecision | undefined)[]): HookDecisi
 
 function decideCall(verdict: HookVerdict, runs: readonly HookRun[]): void {
   const opinions = runs.flatMap((run) => opinionOf(run) ?? []);
-  const rewrites = verdict.outputs.map(inputOf).filter((input) => input !== undefined);
+  const rewrites = runs
+    .map(({ outcome }) => (outcome.kind === 'output' ? inputOf(outcome.output) : undefined))
+    .filter((input) => input !== undefined);
   const input = rewrites.at(-1);
   if (rewrites.some((other) => !isDeepStrictEqual(other, input))) {
     verdict.warnings.push('two hooks rewrote the input in different ways; the last one counts');
@@ -180,39 +207,42 @@ function decideCall(verdict: HookVerdict, runs: readonly HookRun[]): void {
   verdict.by = counted.find((opinion) => opinion.decision === decision)?.by;
 }
 
+/** What one PermissionRequest hook says; without `permission` it wants the person to be asked. */
+interface Vote {
+  by: HookObjection;
+  permission?: HookPermissionDecision;
+}
+
 function decidePermission(verdict: HookVerdict, runs: readonly HookRun[]): void {
-  const denials: { permission: HookPermissionDecision; by: HookObjection }[] = [];
-  const approvals: typeof denials = [];
-  const doubts: HookObjection[] = [];
-  for (const run of runs) {
-    const { outcome } = run;
-    if (outcome.kind === 'output') {
-      const permission = permissionOf(outcome.output);
-      if (permission === undefined) continue;
-      const message = permission.behavior === 'deny' ? permission.message : outcome.output.reason;
-      const by = toObjection(run, message);
-      (permission.behavior === 'deny' ? denials : approvals).push({ permission, by });
-      continue;
-    }
-    const opinion = opinionOf(run);
-    if (opinion === undefined) continue;
-    const { by } = opinion;
-    if (opinion.decision === 'ask') doubts.push(by);
-    else denials.push({ permission: { behavior: 'deny', message: by.reason }, by });
-  }
+  const votes = runs.flatMap((run) => voteOf(run) ?? []);
+  const of = (behavior: HookPermissionDecision['behavior']): Vote[] =>
+    votes.filter(({ permission }) => permission?.behavior === behavior);
+  const approvals = of('allow');
   const approval = approvals.at(-1);
   if (approvals.some(({ permission }) => !isDeepStrictEqual(permission, approval?.permission))) {
     verdict.warnings.push('two hooks allowed the call in different ways; the last one counts');
   }
-  const chosen = denials[0] ?? (doubts.length > 0 ? undefined : approval);
-  if (chosen !== undefined) {
-    verdict.permission = chosen.permission;
-    verdict.decision = chosen.permission.behavior;
-    verdict.by = chosen.by;
-  } else if (doubts[0] !== undefined) {
-    verdict.decision = 'ask';
-    verdict.by = doubts[0];
+  const denials = of('deny');
+  const chosen = denials[0] ?? votes.find(({ permission }) => permission === undefined) ?? approval;
+  if (chosen === undefined) return;
+  verdict.by = chosen.by;
+  verdict.decision = chosen.permission?.behavior ?? 'ask';
+  if (chosen.permission === undefined) return;
+  const interrupts = denials.some(({ permission }) => permission?.behavior === 'deny' && permission.interrupt === true);
+  verdict.permission = { ...chosen.permission, ...(interrupts && { interrupt: true }) };
+}
+
+function voteOf(run: HookRun): Vote | undefined {
+  const { outcome } = run;
+  if (outcome.kind === 'output') {
+    const permission = permissionOf(outcome.output);
+    if (permission === undefined) return undefined;
+    const reason = permission.behavior === 'deny' ? permission.message : outcome.output.reason;
+    return { by: toObjection(run, reason), permission };
   }
+  const opinion = opinionOf(run);
+  if (opinion === undefined || opinion.decision === 'ask') return opinion && { by: opinion.by };
+  return { by: opinion.by, permission: { behavior: 'deny', message: opinion.by.reason } };
 }
 
 function permissionOf(output: SyncHookOutput): HookPermissionDecision | undefined {

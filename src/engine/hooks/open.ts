@@ -1,13 +1,13 @@
 /** The hooks of a session with all that they reach. */
-import { matchesRule } from '../permissions/resolver.js';
+import { matchesRule } from '../permissions/rule-match.js';
 import type { SessionScope } from '../scope.js';
-import { createHooks, type Hooks } from './registry.js';
+import { createHooks, type Hooks, type LateOutput } from './registry.js';
 import type { Post } from './run.js';
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_ANSWER_TOKENS = 1_000;
 
-export function openHooks(scope: SessionScope): Hooks {
+export function openHooks(scope: SessionScope, onLate: (late: LateOutput) => void): Hooks {
   const { config, workspace, recorder, clock, logger, childEnv, id } = scope;
   return createHooks({
     runProcess: (spec) => workspace.run(spec),
@@ -19,7 +19,7 @@ export function openHooks(scope: SessionScope): Hooks {
       return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
     },
     post,
-    matchesRule: (rule, { toolName, input }) => matchesRule(scope, rule, { toolName, input }),
+    matchesRule: (rule, call) => matchesRule(scope, rule, call),
     env: childEnv,
     projectDir: config.cwd,
     cwd: () => scope.state.cwd,
@@ -32,13 +32,14 @@ export function openHooks(scope: SessionScope): Hooks {
     clock,
     logger,
     emit: (message) => recorder.emit(message),
+    onLate,
     ...(config.includeHookEvents && { includeHookEvents: true }),
   });
 }
 
 /** The address stands in settings that a person wrote or trusts, so it may be a private one; it may not lead elsewhere. */
 const post: Post = async (url, body, headers, { signal }) => {
-  const response = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' });
+  const response = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'manual' });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {

@@ -4,22 +4,21 @@ import type { HookEvent } from '../../protocol/plain.js';
 import { childEnvironment } from '../child-env.js';
 import type { RunProcess } from './command.js';
 import {
-  type AskCallback,
   type CallbackSource,
   type Declared,
   fromCallbacks,
   fromSettings,
   type HookDefinition,
-  type HookProblem,
   type LoadedHookSource,
+  type Rewake,
 } from './definition.js';
-import { ALWAYS_SHOWN, type Gate, HOOK_TRIGGERS } from './events.js';
+import { ALWAYS_SHOWN, HOOK_TRIGGERS } from './events.js';
 import { hookNameOf, namesToMatch, nameToMatch } from './match.js';
-import { type HookRun, mergeRuns } from './merge.js';
+import { type HookRun, mergeLate, mergeRuns } from './merge.js';
 import { failed, type HookOutcome } from './outcome.js';
 import { type CallModel, type Post, runHook } from './run.js';
 import { type HookMessage, showHook, toNotice } from './show.js';
-import { failureText, saysText, showSource } from './texts.js';
+import { failureText, lateContextText, rewakeText, saysText, showSource, stopText, toReminder } from './texts.js';
 import { emptyVerdict, type HookVerdict } from './verdict.js';
 
 /** What every hook is given, whatever happened. */
@@ -43,14 +42,11 @@ export type HookFields<E extends HookEvent> = Omit<
 export interface RuledCall {
   toolName: string;
   input: unknown;
+  /** The hook guards something: what may be meant counts as meant. */
+  atGate: boolean;
 }
 
 export interface HooksOptions {
-  /** Callbacks of the host, from `initialize`. */
-  callbacks?: CallbackSource['callbacks'];
-  askCallback?: AskCallback;
-  /** Weakest first: of two hooks that rewrite the same thing the last one counts. */
-  settings?: readonly LoadedHookSource[];
   runProcess: RunProcess;
   callModel: CallModel;
   post: Post;
@@ -67,15 +63,14 @@ export interface HooksOptions {
   emit(message: HookMessage): void;
   /** Show every hook of settings as messages; those of SessionStart and Setup are shown anyway. */
   includeHookEvents?: boolean;
-  /** What a hook found out after everybody had gone on. `rewake`: the model should hear of it at once. */
-  onAsyncOutput?(late: LateOutput): void;
+  /** Called when a hook is over that nobody waited for. */
+  onLate(late: LateOutput): void;
 }
 
+/** What such a hook has for the model. */
 export interface LateOutput {
-  event: HookEvent;
-  hookName: string;
-  source: string;
-  verdict: HookVerdict;
+  texts: string[];
+  /** The model should hear of it at once, not with the next prompt. */
   rewake: boolean;
 }
 
@@ -83,22 +78,6 @@ export interface FireOptions {
   signal: AbortSignal;
   /** A new id when absent. */
   toolUseId?: string;
-  /** Taken from the fields when absent. */
-  matchValue?: string;
-  /** Taken from the table when absent. */
-  gate?: Gate | false;
-}
-
-export interface HookListing {
-  event: HookEvent;
-  type: string;
-  layer: string;
-  source: string;
-  matcher?: string;
-  if?: string;
-  file?: string;
-  timeoutSeconds: number;
-  problem?: string;
 }
 
 export interface Hooks {
@@ -108,12 +87,11 @@ export interface Hooks {
   fire<E extends HookEvent>(event: E, fields: HookFields<E>, options: FireOptions): Promise<HookVerdict>;
   /** Adds the callbacks of one more host; the returned function takes them away again. */
   attach(source: CallbackSource): () => void;
-  /** Settings were loaded anew. */
+  /** Settings were loaded anew. Weakest first: of two hooks that rewrite the same thing the last one counts. */
   replaceSettings(sources: readonly LoadedHookSource[]): void;
-  /** What is wrong with what was declared. */
-  readonly problems: readonly HookProblem[];
-  list(): HookListing[];
-  /** Ends what runs in the background. */
+  /** Tells the person what is wrong with callbacks, each thing once; whoever reads settings tells what is wrong there. */
+  tellProblems(): void;
+  /** Ends what runs, in the background too. */
   close(): void;
 }
 
@@ -125,22 +103,16 @@ export function createHooks(options: HooksOptions): Hooks {
     HEDDLE_PROJECT_DIR: options.projectDir,
   };
   const hosts = new Map<symbol, Declared>();
-  let ofSettings = fromSettings(options.settings ?? []);
+  let ofSettings: HookDefinition[] = [];
   let byEvent = new Map<HookEvent, HookDefinition[]>();
-  let problems: HookProblem[] = [];
   /** What was said once need not be said again. */
   const said = new Set<string>();
   const background = new Set<() => void>();
-  let closed = false;
+  const ending = new AbortController();
 
   const refresh = (): void => {
-    const all = [...hosts.values(), ofSettings];
-    problems = all.flatMap((declared) => declared.problems);
-    byEvent = Map.groupBy(
-      all.flatMap((declared) => declared.definitions),
-      ({ event }) => event,
-    );
-    for (const { event, file, problem } of problems) logger('warn', `hooks of ${event}: ${problem}`, { file });
+    const ofHosts = [...hosts.values()].flatMap(({ definitions }) => definitions);
+    byEvent = Map.groupBy([...ofHosts, ...ofSettings], ({ event }) => event);
   };
 
   const attach = (source: CallbackSource): (() => void) => {
@@ -165,15 +137,15 @@ export function createHooks(options: HooksOptions): Hooks {
     tell('error', content, 'hook_problem');
   };
 
-  const tellProblems = (event: HookEvent): void => {
-    for (const { event: of, file, problem } of problems) {
-      const isKnown = Object.hasOwn(HOOK_TRIGGERS, of);
-      if (of === event || !isKnown) tellOnce(`Hooks of ${of}${file === undefined ? '' : ` in ${file}`}: ${problem}`);
+  const tellProblems = (): void => {
+    for (const { event, problem } of [...hosts.values()].flatMap((declared) => declared.problems)) {
+      tellOnce(`Hooks of ${event}: ${problem}`);
     }
   };
 
   const report = (verdict: HookVerdict, hookName: string): void => {
     for (const message of verdict.systemMessages) tell('notice', saysText(hookName, message));
+    if (verdict.stop) tell('notice', stopText(hookName, verdict.stop.reason), 'hook_stopped');
     for (const warning of verdict.warnings) tell('warning', `${hookName} hook: ${warning}`, 'hook_warning');
     for (const failure of verdict.failures) {
       // That a kind of hook is not supported is a problem of the declaration, and has been told as one.
@@ -182,21 +154,20 @@ export function createHooks(options: HooksOptions): Hooks {
     }
   };
 
-  const isMeant = async (definition: HookDefinition, facts: Occasion): Promise<boolean> => {
-    const { matcher, rule } = definition;
+  const isMeant = async ({ matcher, rule, source }: HookDefinition, facts: Occasion): Promise<boolean> => {
+    const { event, names } = facts;
+    const { gate, matchField } = HOOK_TRIGGERS[event];
     // A gate that does not know what it is about stays shut.
-    const named = facts.names.length > 0 || HOOK_TRIGGERS[facts.event].matchField === undefined;
-    if (!matcher.matches(facts.names) && (named || !facts.gate)) return false;
+    const cannotTell = gate !== false && matchField !== undefined && names.length === 0;
+    if (!matcher.matches(names) && !cannotTell) return false;
     if (rule === undefined) return true;
     try {
-      return await options.matchesRule(rule, facts.call);
+      return await options.matchesRule(rule, { ...facts.call, atGate: gate !== false });
     } catch (thrown) {
       const why = thrown instanceof Error ? thrown.message : String(thrown);
-      const effect = facts.gate ? 'It runs for every call' : 'It does not run';
-      tellOnce(
-        `The ${facts.event} hook (${showSource(definition.source)}) has an \`if\` that cannot be used. ${effect}: ${why}`,
-      );
-      return facts.gate !== false;
+      const effect = gate ? 'It runs for every call' : 'It does not run';
+      tellOnce(`The ${event} hook (${showSource(source)}) has an \`if\` that cannot be used. ${effect}: ${why}`);
+      return gate !== false;
     }
   };
 
@@ -215,7 +186,7 @@ export function createHooks(options: HooksOptions): Hooks {
     const { event, hookName } = occasion;
     const { source, layer, onFailure, action } = definition;
     const toRun = (outcome: HookOutcome): HookRun => ({ hookName, source, layer, onFailure, outcome });
-    if (closed || occasion.signal.aborted) return toRun({ kind: 'cancelled' });
+    if (occasion.signal.aborted) return toRun({ kind: 'cancelled' });
     const visible = action.kind !== 'callback' && (options.includeHookEvents === true || ALWAYS_SHOWN.has(event));
     const { sessionId } = occasion;
     const outcome = await runHook(
@@ -228,11 +199,15 @@ export function createHooks(options: HooksOptions): Hooks {
         show: () => showHook({ visible, event, hookName, sessionId, clock, emit }),
         onAsync: ({ ended, cancel }) => {
           background.add(cancel);
-          void ended.then((late) => {
-            background.delete(cancel);
-            const rewakes = action.kind === 'command' && action.rewake;
-            if (!closed) deliverLate(toRun(late), { event, hookName, rewakes });
-          });
+          const rewake = action.kind === 'command' ? action.rewake : undefined;
+          ended
+            .then((late) => {
+              background.delete(cancel);
+              if (!ending.signal.aborted) deliverLate(toRun(late), rewake);
+            })
+            .catch((thrown: unknown) =>
+              logger('error', `What a ${hookName} hook said late is lost: ${String(thrown)}`),
+            );
         },
       },
       { ...options, env },
@@ -241,12 +216,19 @@ export function createHooks(options: HooksOptions): Hooks {
   };
 
   /** Nobody waits any more, so a decision has nothing left to decide. */
-  const deliverLate = (run: HookRun, facts: { event: HookEvent; hookName: string; rewakes: boolean }): void => {
-    const { event, hookName } = facts;
-    const verdict = mergeRuns(event, [{ ...run, onFailure: 'allow' }], { gate: false });
+  const deliverLate = (run: HookRun, rewake: Rewake | undefined): void => {
+    const { hookName, source } = run;
+    const { verdict, objection } = mergeLate(run);
+    const texts = verdict.additionalContext.map((context) => lateContextText(hookName, context));
+    if (objection !== undefined && rewake !== undefined) {
+      const { reason } = objection;
+      texts.push(rewakeText(hookName, { ...rewake, reason }));
+      verdict.systemMessages.push(rewake.summary ?? reason);
+    } else if (objection !== undefined) {
+      verdict.warnings.push(`[${source}] it objects, too late to change anything: ${objection.reason}`);
+    }
     report(verdict, hookName);
-    const rewake = facts.rewakes && run.outcome.kind === 'block';
-    options.onAsyncOutput?.({ event, hookName, source: run.source, verdict, rewake });
+    options.onLate({ texts: texts.map(toReminder), rewake: objection !== undefined && rewake !== undefined });
   };
 
   const fire = async (
@@ -254,32 +236,25 @@ export function createHooks(options: HooksOptions): Hooks {
     fields: Record<string, unknown>,
     fireOptions: FireOptions,
   ): Promise<HookVerdict> => {
-    tellProblems(event);
     if (!byEvent.has(event)) return emptyVerdict();
     const base = options.base();
-    const name = fireOptions.matchValue ?? nameToMatch(event, fields);
-    const gate = fireOptions.gate ?? HOOK_TRIGGERS[event].gate;
+    const name = nameToMatch(event, fields);
     const occasion: Occasion = {
       event,
       hookName: hookNameOf(event, name),
       names: namesToMatch(event, name),
-      gate,
       call: { toolName: typeof fields.tool_name === 'string' ? fields.tool_name : '', input: fields.tool_input },
       input: JSON.stringify({ ...base, hook_event_name: event, ...fields }),
       toolUseId: fireOptions.toolUseId ?? clock.uuid(),
-      signal: fireOptions.signal,
+      signal: AbortSignal.any([fireOptions.signal, ending.signal]),
       sessionId: base.session_id,
     };
     const chosen = await select(occasion);
     const runs = await Promise.all(chosen.map((definition) => runOne(definition, occasion)));
-    const verdict = mergeRuns(event, runs, { gate, stopActive: fields.stop_hook_active === true });
+    const verdict = mergeRuns(event, runs, { stopActive: fields.stop_hook_active === true });
     report(verdict, occasion.hookName);
     return verdict;
   };
-
-  if (options.callbacks !== undefined && options.askCallback !== undefined) {
-    attach({ callbacks: options.callbacks, askCallback: options.askCallback });
-  } else refresh();
 
   return {
     has: (event) => byEvent.has(event),
@@ -287,19 +262,16 @@ export function createHooks(options: HooksOptions): Hooks {
       fire(event, fields, fireOptions).catch((thrown: unknown) => {
         const content = `The ${event} hooks could not be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
         tell('error', content, 'hook_failed');
-        return unableToRun(event, content, fireOptions.gate);
+        return unableToRun(event, content);
       }),
     attach,
     replaceSettings(sources) {
-      ofSettings = fromSettings(sources);
+      ofSettings = fromSettings(sources).definitions;
       refresh();
     },
-    get problems() {
-      return problems;
-    },
-    list: () => [...byEvent.values()].flat().map(toListing),
+    tellProblems,
     close() {
-      closed = true;
+      ending.abort();
       for (const cancel of background) cancel();
       background.clear();
     },
@@ -312,8 +284,7 @@ interface Occasion {
   hookName: string;
   /** All forms of the name that matchers are about. */
   names: string[];
-  gate: Gate | false;
-  call: RuledCall;
+  call: Omit<RuledCall, 'atGate'>;
   input: string;
   toolUseId: string;
   signal: AbortSignal;
@@ -321,30 +292,13 @@ interface Occasion {
 }
 
 /** As if one hook had failed. */
-const unableToRun = (event: HookEvent, content: string, gate: Gate | false | undefined): HookVerdict => {
-  const shut = gate ?? HOOK_TRIGGERS[event].gate;
-  const run: HookRun = {
-    hookName: event,
-    source: 'hooks',
-    layer: 'callback',
-    onFailure: shut === false ? 'allow' : 'ask',
-    outcome: failed('error', content),
-  };
-  return mergeRuns(event, [run], { gate: shut });
-};
-
-function toListing(definition: HookDefinition): HookListing {
-  const { event, action, layer, source, matcherText, rule, file, timeoutMs } = definition;
-  const problem = action.kind === 'unusable' ? action.problem : definition.matcher.problem;
-  return {
-    event,
-    type: action.kind === 'unusable' ? action.type : action.kind,
-    layer,
-    source,
-    ...(matcherText !== undefined && { matcher: matcherText }),
-    ...(rule !== undefined && { if: rule }),
-    ...(file !== undefined && { file }),
-    timeoutSeconds: timeoutMs / 1000,
-    ...(problem !== undefined && { problem }),
-  };
-}
+const unableToRun = (event: HookEvent, content: string): HookVerdict =>
+  mergeRuns(event, [
+    {
+      hookName: event,
+      source: 'hooks',
+      layer: 'callback',
+      onFailure: HOOK_TRIGGERS[event].gate ? 'ask' : 'allow',
+      outcome: failed('error', content),
+    },
+  ]);

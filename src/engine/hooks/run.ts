@@ -62,10 +62,24 @@ export async function runHook(definition: HookDefinition, facts: RunFacts, parts
   return outcome;
 }
 
-const saidBy = (thrown: unknown): string => {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return `it ended with an error: ${text.trim().replace(/\.$/, '') || 'no message'}`;
-};
+const saidBy = (thrown: unknown): string => `it ended with an error: ${reasonsOf(thrown).join(': ') || 'no message'}`;
+
+/** What was thrown, and what that was caused by: "fetch failed" alone helps nobody. */
+function reasonsOf(thrown: unknown, depth = 0): string[] {
+  const { message, code, inner } = toFacts(thrown);
+  const rest = inner === undefined || depth >= MAX_CAUSES ? [] : reasonsOf(inner, depth + 1);
+  const own = message.trim().replace(/\.$/, '') || (rest.length === 0 ? code : '');
+  return own === '' || rest.includes(own) ? rest : [own, ...rest];
+}
+
+const MAX_CAUSES = 3;
+
+function toFacts(thrown: unknown): { message: string; code: string; inner?: unknown } {
+  if (!(thrown instanceof Error)) return { message: String(thrown), code: '' };
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  const first: unknown = thrown instanceof AggregateError ? thrown.errors[0] : undefined;
+  return { message: thrown.message, code, inner: thrown.cause ?? first };
+}
 
 function toStopped(why: Stop, ms: number): HookOutcome {
   if (why === 'cancelled') return { kind: 'cancelled' };
@@ -137,13 +151,11 @@ async function runCommand(definition: HookDefinition, run: CommandRun): Promise<
   });
   show.watch(running.printed);
   const ended = endOf(definition.event, running, run);
-  const goOn = (ms: number): HookOutcome => {
-    box.letGo(ms);
-    facts.onAsync({ ended, cancel: box.cancel });
-    return { kind: 'nothing' };
-  };
-  if (action.async) return goOn(definition.timeoutMs);
-  return Promise.race([ended, running.wentAsync.then(({ timeoutMs = ASYNC_MS }) => goOn(timeoutMs))]);
+  const first = action.async ? { timeoutMs: definition.timeoutMs } : await Promise.race([ended, running.wentAsync]);
+  if ('kind' in first) return first;
+  box.letGo(first.timeoutMs ?? ASYNC_MS);
+  facts.onAsync({ ended, cancel: box.cancel });
+  return { kind: 'nothing' };
 }
 
 /** Resolves when the command has ended, or had to be: its group is then being killed. */

@@ -2,33 +2,56 @@
 import type { HookEvent } from '../../protocol/plain.js';
 import type { CallbackSource, LoadedHookSource } from './definition.js';
 import { emptyVerdict, type HookVerdict } from './verdict.js';
-import type { FireOptions, HookFields, Hooks } from './registry.js';
+import type { FireOptions, HookFields, Hooks, LateOutput } from './registry.js';
 
 export interface SessionHooks {
   has(event: HookEvent): boolean;
   /** Runs the hooks that the event calls for, and says what they come to. Never rejects. */
   fire<E extends HookEvent>(event: E, fields: HookFields<E>, options: FireOptions): Promise<HookVerdict>;
+  /** A turn begins: what happens until the next call belongs to it. Undefined: no turn runs. */
+  follow(turn: AbortSignal | undefined): void;
+  /** The signal of the turn that runs, for what is not told which one that is. */
+  readonly turnSignal: AbortSignal;
   /** Adds the callbacks of one more host; the returned function takes them away again. */
   attach(source: CallbackSource): Promise<() => void>;
   replaceSettings(sources: readonly LoadedHookSource[]): Promise<void>;
+  /** Tells the person what is wrong with callbacks, each thing once. */
+  tellProblems(): void;
+  /** What the model should read with the next prompt: its moment has passed. */
+  tellLater(texts: readonly string[]): void;
+  /** Calls back with what comes late, and when a hook that nobody waited for is over. */
+  listen(onLate: (late: LateOutput) => void): void;
   close(): void;
 }
 
 /** `open` is called once, when the first hook is declared. */
-export function createSessionHooks(open: () => Promise<Hooks>): SessionHooks {
+export function createSessionHooks(open: (onLate: (late: LateOutput) => void) => Promise<Hooks>): SessionHooks {
+  let listener: (late: LateOutput) => void = () => {};
   let loading: Promise<Hooks> | undefined;
   let loaded: Hooks | undefined;
+  let turn: AbortSignal | undefined;
   const load = async (): Promise<Hooks> => {
-    loading ??= open();
+    loading ??= open((late) => listener(late));
     loaded = await loading;
     return loaded;
   };
   return {
     has: (event) => loaded?.has(event) ?? false,
     fire: (event, fields, fireOptions) => loaded?.fire(event, fields, fireOptions) ?? Promise.resolve(emptyVerdict()),
+    follow(signal) {
+      turn = signal;
+    },
+    get turnSignal() {
+      return turn ?? new AbortController().signal;
+    },
     attach: async (source) => (await load()).attach(source),
     async replaceSettings(sources) {
       if (loaded !== undefined || sources.length > 0) (await load()).replaceSettings(sources);
+    },
+    tellProblems: () => loaded?.tellProblems(),
+    tellLater: (texts) => listener({ texts: [...texts], rewake: false }),
+    listen(onLate) {
+      listener = onLate;
     },
     close: () => loaded?.close(),
   };

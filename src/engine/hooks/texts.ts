@@ -35,9 +35,23 @@ export const denialText = (hookName: string, denial: { reason: string; command?:
 
 export const saysText = (hookName: string, message: string): string => `${hookName} says: ${message}`;
 
-/** What an asynchronous hook found out after the fact. */
-export const asyncContextText = (hookName: string, context: string): string =>
+/** For the person, when a hook has answered `continue: false`. */
+export const stopText = (hookName: string, reason: string | undefined): string =>
+  reason === undefined ? `${hookName} hook ended the turn.` : `${hookName} hook ended the turn: ${reason}`;
+
+/** What a hook that nobody waited for has to add. */
+export const lateContextText = (hookName: string, context: string): string =>
   `${hookName} hook, running in the background, has finished: ${context}`;
+
+/** What such a hook objects to, so that the model hears of it at once. */
+export const rewakeText = (hookName: string, { message, reason }: { message?: string; reason: string }): string =>
+  `${message ?? `${hookName} hook, running in the background, objects:`}\n${reason}`;
+
+/** A field of `hookSpecificOutput` that stands beside it. */
+export const misplaced = (field: string): string =>
+  `its answer has ${field} at the top, where it means nothing: it belongs into hookSpecificOutput`;
+
+export const NO_REASON = 'The hook gave no reason.';
 
 /** `message` is a clause about the hook: "it did not answer within 60 s". */
 export const failureText = (failure: { hookName: string; source: string; message: string }): string =>

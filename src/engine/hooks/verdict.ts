@@ -1,5 +1,5 @@
 /** What the hooks of an event come to. */
-import type { HookPermissionDecision, SyncHookOutput } from '../../protocol/index.js';
+import type { HookPermissionDecision } from '../../protocol/index.js';
 import type { HookFailure } from './outcome.js';
 
 export type HookDecision = 'allow' | 'deny' | 'ask';
@@ -33,17 +33,13 @@ export interface HookVerdict {
   systemMessages: string[];
   /** For the person: what an answer wanted and cannot have, conflicts, exit codes. */
   warnings: string[];
-  suppressOutput: boolean;
   /** Present when a hook replaced the output; the value may be anything. */
   updatedToolOutput?: { value: unknown };
   updatedMCPToolOutput?: { value: unknown };
+  /** The model may try a call again that was denied. */
   retry: boolean;
-  sessionTitle?: string;
-  initialUserMessage?: string;
   /** The additional context takes the place of the prompt. Only set when there is some. */
   suppressOriginalPrompt: boolean;
-  /** Every answer as it was given, for the fields that only one event has. */
-  outputs: SyncHookOutput[];
   failures: HookFailure[];
   /** The signal aborted before all had answered. */
   cancelled: boolean;
@@ -55,10 +51,8 @@ export const emptyVerdict = (): HookVerdict => ({
   additionalContext: [],
   systemMessages: [],
   warnings: [],
-  suppressOutput: false,
   retry: false,
   suppressOriginalPrompt: false,
-  outputs: [],
   failures: [],
   cancelled: false,
 });

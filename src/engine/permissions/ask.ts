@@ -33,7 +33,9 @@ function askForLine(line: JudgedLine, { mode }: PermissionPolicy): Decision {
   const reason = refusal?.reason ?? 'This command requires approval';
   const { path, isOutside } = refusal ?? {};
   const isEdit = path !== undefined && /^(?:Writing to|Path to write)/.test(reason);
-  const updates = isEdit ? suggestForEdit({ mode, path, addsDirectory: true }) : suggestForCommand(line.reading, open);
+  const updates = isEdit
+    ? suggestForEdit({ mode, path, addsDirectory: isOutside === true })
+    : suggestForCommand(line.reading, open);
   return {
     verdict: 'ask',
     reason,

@@ -18,7 +18,7 @@ export interface CaseSetup {
   platform?: string;
   /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`. */
   fs?: string[];
-  managed?: WrittenRule[] | LayerRules;
+  managed?: WrittenRule[] | LayerRules | { permissions?: LayerRules };
   /** The definitions under which tools were approved. */
   approved?: Record<string, unknown>;
   [layer: string]: unknown;
@@ -95,6 +95,10 @@ function followLinks(path: string, links: ReadonlyMap<string, string>): string {
   return here;
 }
 
+/** A layer may be written as its settings file is. */
+const unwrap = (given: LayerRules | { permissions?: LayerRules } | undefined): LayerRules | undefined =>
+  given !== undefined && 'permissions' in given ? given.permissions : (given as LayerRules | undefined);
+
 /** The layers of a case: its own lists are those of a trusted user. */
 export function readLayers(setup: CaseSetup, project?: LayerRules): RuleLayer[] {
   const base = setup.settingsDir ?? setup.cwd ?? '/';
@@ -103,17 +107,17 @@ export function readLayers(setup: CaseSetup, project?: LayerRules): RuleLayer[] 
     const given = name === 'project' ? (project ?? setup[name]) : setup[name];
     const rules: LayerRules | undefined = Array.isArray(given)
       ? { deny: given as WrittenRule[] }
-      : (given as LayerRules | undefined);
-    const own = name === 'user' ? { allow: setup.allow, ask: setup.ask, deny: setup.deny } : {};
-    const { allow, ask, deny } = { ...rules, ...own };
+      : unwrap(given as LayerRules | { permissions?: LayerRules } | undefined);
+    const own: LayerRules = name === 'user' ? setup : {};
+    const listOf = (key: keyof LayerRules): WrittenRule[] => [...(rules?.[key] ?? []), ...(own[key] ?? [])];
     // A layer that nobody trusts may only tighten.
     const isTrusted = setup.trusted !== false || (name !== 'project' && name !== 'local');
     layers.push({
       name,
       base: toPosixPath(base),
-      ...(isTrusted && { allow: allow ?? [] }),
-      ask: ask ?? [],
-      deny: deny ?? [],
+      ...(isTrusted && { allow: listOf('allow') }),
+      ask: listOf('ask'),
+      deny: listOf('deny'),
     });
   }
   return layers;

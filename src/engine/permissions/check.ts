@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path/posix';
 import type { PermissionMode } from '../../protocol/index.js';
 import { canonicalToolName, PERMISSION_MODES, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { findCaseFault } from './check-shape.js';
 import { type CaseFiles, type CaseSetup, type LayerRules, readFiles, readLayers } from './check-setup.js';
 import { commandAccesses, isPlainlyReadOnly } from './command.js';
 import { type Decision, decidePermission, type JudgedAccess, type PermissionPolicy } from './decide.js';
@@ -29,7 +30,12 @@ const STAGED = 'staged: an event, which a test must make happen';
 const DEFAULT_HOME = '/home/user';
 
 /** Judges a case as a session would, where nobody is there to be asked about plans. */
-export function judgeCase({ id = null, setup = {}, input = {} }: PermissionCase): CaseVerdict {
+export function judgeCase(wanted: PermissionCase): CaseVerdict {
+  const { id = null } = wanted;
+  const fault = findCaseFault({ ...wanted });
+  if (fault !== undefined) return { id, verdict: 'error', rule: null, layer: null, segments: [], reason: fault };
+  const setup = withoutNull(wanted.setup);
+  const input = withoutNull(wanted.input);
   const given = (input.then ?? input) as Record<string, unknown>;
   const tool = typeof given.tool === 'string' ? given.tool : undefined;
   const isStaged = tool === undefined || ['event', 'hook', 'sequence'].some((key) => key in given);
@@ -45,6 +51,10 @@ export function judgeCase({ id = null, setup = {}, input = {} }: PermissionCase)
     reason: decision.reason,
   };
 }
+
+/** Null says nothing. */
+const withoutNull = <T extends object>(table: T | null = null): T =>
+  Object.fromEntries(Object.entries(table ?? {}).filter(([, value]) => value !== null)) as T;
 
 interface Given {
   tool: string;

@@ -1,3 +1,5 @@
+import { isPattern } from './shell/hole.js';
+
 /** The flags of a program that are known to be harmless. Anything else makes the call unknown. */
 export interface FlagSpec {
   /** Letters that stand alone and may be combined: `-la`. */
@@ -10,6 +12,13 @@ export interface FlagSpec {
   long?: string;
   /** A number alone is a flag: `-20`. */
   number?: boolean;
+  /** A dash alone is a flag. */
+  dash?: boolean;
+  /**
+   * How short flags share a word, for programs that do not do as others do. `apart`: letters may, but values come in
+   * words of their own. `alone`: one letter to a word, with nothing but a number behind it.
+   */
+  words?: 'apart' | 'alone';
 }
 
 export interface ReadFlags {
@@ -36,6 +45,7 @@ export function readFlags(args: readonly string[], spec: FlagSpec, options: Read
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
     if (arg === '--') return { flags, operands: [...operands, ...args.slice(at + 1)], read: at + 1 };
+    if (arg === '-' && spec.dash === true) continue;
     if (!arg.startsWith('-') || arg === '-') {
       if (options.stopsAtOperand === true) return { flags, operands: args.slice(at), read: at };
       operands.push(arg);
@@ -63,8 +73,12 @@ interface ReadFlag {
   wantsNext: boolean;
 }
 
-/** Were our list wrong about a flag, a value that looks like one would be a flag to the program. */
-const isSeparateValue = (value: string): boolean => !value.startsWith('-') || /^-\d*$/.test(value);
+/**
+ * Were our list wrong about a flag, a value that looks like one would be a flag to the program. A pattern may become
+ * several words, of which only the first is the value.
+ */
+const isSeparateValue = (value: string): boolean =>
+  (!value.startsWith('-') || /^-\d*$/.test(value)) && !isPattern(value);
 
 const KNOWN = new WeakMap<FlagSpec, ReadonlySet<string>>();
 
@@ -92,6 +106,7 @@ function readLong(text: string, spec: FlagSpec): ReadFlag | undefined {
 
 function readShort(letters: string, spec: FlagSpec): ReadFlag | undefined {
   const names: string[] = [];
+  if (spec.words === 'alone' && !/^.(?:[+-]?\d+)?$/.test(letters)) return undefined;
   for (let at = 0; at < letters.length; at += 1) {
     const letter = letters.charAt(at);
     const rest = letters.slice(at + 1);
@@ -100,6 +115,7 @@ function readShort(letters: string, spec: FlagSpec): ReadFlag | undefined {
       return { names, name: letter, ...(rest !== '' && { value: rest }), wantsNext: false };
     }
     if (spec.shortValue?.includes(letter)) {
+      if (spec.words === 'apart' && rest !== '') return undefined;
       return rest === ''
         ? { names, name: letter, wantsNext: true }
         : { names, name: letter, value: rest, wantsNext: false };

@@ -3,7 +3,7 @@ import type { ToolAccess } from '../../protocol/index.js';
 import type { Touch } from './programs/effects.js';
 import { judgeReadOnly } from './programs/readonly.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { hasHole, literalStart } from './shell/hole.js';
+import { HOLE, hasHole, literalStart } from './shell/hole.js';
 import { readCommand } from './shell/reader.js';
 import { type CommandReading, nameOf, type Redirection, type Segment } from './shell/reading.js';
 import { isLiteralWord } from './shell/word.js';
@@ -91,10 +91,15 @@ function allTouches(segment: Segment, { use, touches }: SegmentFact): readonly T
   return isMove ? segment.words.slice(1).map(({ value }) => ({ path: value, access: 'read' })) : touches;
 }
 
+/** What `find ..` finds begins with these dots and a slash: they are a folder, not the beginning of a name. */
+export const withSlash = (path: string): string =>
+  path.includes(HOLE.below) ? path.replace(/(?<=^|\/)(\.{1,2})(?=\uE005)/g, '$1/') : path;
+
 /** Where a path, as written, lies: one place for each folder it may start from; of one with a hole, the folder before it. */
 export function placesOf(path: string, folders: readonly string[] | undefined): string[] {
   if (path === '' || path.includes('\0')) return [];
-  const start = literalStart(path);
+  const open = withSlash(path);
+  const start = literalStart(open);
   const known = hasHole(path) ? (start.endsWith('/') ? start : dirname(`${start}x`)) : path;
   if (known.startsWith('/')) return [resolve(known)];
   if (hasHole(path) && start === '' && /^[\uE000\uE001]/.test(path)) return [];

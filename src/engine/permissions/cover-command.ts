@@ -115,7 +115,10 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   if (open.some(({ value }) => isForeign(value))) return no(VARIABLE);
   const name = nameOf(segment);
   if (pattern.kind !== 'exact') {
-    const danger = context.factOf(segment).dangers.find(({ at }) => at >= named && !isNamed(pattern.text, words[at]));
+    const { dangers } = context.factOf(segment);
+    const danger = dangers.find(
+      ({ at, isCode }) => at >= named && !isNamed(pattern.text, words[at], { isCode: isCode === true }),
+    );
     if (danger !== undefined) return no(`${words[danger.at]?.value ?? name} is more than the rule ${rule.text} names`);
     const mayTurn =
       hasDangers(name, context.tables.dangers) && words.some((_, at) => at >= named && mayBeFlag(words, at));
@@ -135,8 +138,10 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
 }
 
 /** The rule says the flag itself. */
-const isNamed = (text: string, word: ShellWord | undefined): boolean =>
-  word !== undefined && text.includes(/^--?[A-Za-z-]+/.exec(word.value)?.[0] ?? word.value);
+const isNamed = (text: string, word: ShellWord | undefined, { isCode }: { isCode: boolean }): boolean => {
+  const flag = isCode ? undefined : /^--?[A-Za-z-]+/.exec(word?.value ?? '')?.[0];
+  return word !== undefined && text.includes(flag ?? word.value);
+};
 
 const TAKES_TEXT = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--author|--date)$/;
 
@@ -171,9 +176,14 @@ const BUILTINS = new Set(
 function coverBuiltin(segment: Segment, context: CoverContext): Cover | undefined {
   const name = nameOf(segment);
   if (name === 'cd' || name === 'pushd') return coverMove(segment, context);
+  if (name === 'kill' && endsOwnJobs(segment)) return FREE;
   if (!BUILTINS.has(name) || printsVariables(segment)) return undefined;
   return segment.words.slice(1).some(({ value }) => isForeign(value)) ? no(VARIABLE) : FREE;
 }
+
+/** Jobs are what the shell itself has started. */
+const endsOwnJobs = ({ words }: Segment): boolean =>
+  words.length > 1 && words.slice(1).every(({ value, splits }) => !splits && /^%(?:\d+|[%+-])$/.test(value));
 
 /** Without names these print all variables, and with them what is secret. */
 function printsVariables({ words }: Segment): boolean {

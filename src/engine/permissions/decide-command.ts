@@ -1,10 +1,9 @@
-import { placesOf } from './command.js';
 import { type Cover, type CoverContext, coversOf } from './cover-command.js';
 import { findHit, type Hit } from './judge-command.js';
 import { type LineContext, toLineContext } from './line-context.js';
-import { isProtected } from './path.js';
 import type { PermissionCall, PermissionPolicy } from './policy.js';
 import { findCatastrophe } from './programs/catastrophe.js';
+import { findProtectedWrite } from './protected-write.js';
 import type { CompiledRule } from './rules/rule-index.js';
 import { HOLE, showHoles } from './shell/hole.js';
 import type { CommandReading, Segment } from './shell/reading.js';
@@ -17,6 +16,8 @@ export interface JudgedLine extends LineContext {
   outcome(): LineOutcome;
   /** The same with rules that allow commands put aside. */
   harmless(): LineOutcome;
+  /** Why not all that it runs can be held against rules. */
+  hidden(): string | undefined;
 }
 
 export function judgeLine(command: string, call: PermissionCall, policy: PermissionPolicy): JudgedLine {
@@ -26,6 +27,7 @@ export function judgeLine(command: string, call: PermissionCall, policy: Permiss
     denied: once(() => findHit(policy.book.deny, line)),
     outcome: once(() => coverLine(line, { rulesAside: false })),
     harmless: once(() => coverLine(line, { rulesAside: true })),
+    hidden: once(() => findHidden(line)),
   };
 }
 
@@ -36,6 +38,15 @@ function once<T>(find: () => T): () => T {
     found ??= { value: find() };
     return found.value;
   };
+}
+
+/** A doubt, or a command that may run another one. */
+function findHidden({ reading, factOf }: LineContext): string | undefined {
+  const [doubt] = reading.doubts;
+  if (doubt !== undefined) return doubt;
+  const isHere = ({ role }: Segment): boolean => role !== 'wrapper' && role !== 'remote';
+  const hides = reading.segments.some((segment) => isHere(segment) && factOf(segment).dangers.length > 0);
+  return hides ? 'it may run something that does not show' : undefined;
 }
 
 /** What a line was taken to run, for people. */
@@ -52,32 +63,11 @@ export function guardLine(line: JudgedLine): { reason: string; path?: string } |
   const { policy, reading } = line;
   const catastrophe = findCatastrophe(reading, policy);
   if (catastrophe !== undefined) return { reason: `${catastrophe}, so it needs approval` };
-  const path = protectedWrite(line);
+  const path = findProtectedWrite(line);
   return path === undefined
     ? undefined
     : { reason: `${path} decides what may run, so changing it needs approval`, path };
 }
-
-function protectedWrite({ touched, places }: JudgedLine): string | undefined {
-  for (const { touch, folders } of touched()) {
-    const { path, access } = touch;
-    // Inside of a program it may be what is written.
-    const isWritten =
-      access === 'write' ||
-      ((access === 'text' || access === 'mention') && path.includes('/') && touch.isInText === true);
-    if (!isWritten) continue;
-    const forms = [path.replace(/^~(?=\/|$)/, ''), ...placesOf(path, folders)];
-    const found = forms
-      .flatMap((form) => [form, places.get(form) ?? form])
-      .find((form) => isProtected(form) || mayBeProtected(form));
-    if (found !== undefined) return showHoles(found);
-  }
-  return undefined;
-}
-
-/** `.claude/set*` and `.bash?c`. */
-const mayBeProtected = (path: string): boolean =>
-  (path.includes(HOLE.star) || path.includes(HOLE.one)) && /\/\.[a-z]{2,}[^/]*$|^\.[a-z]{2,}[^/]*$/.test(path);
 
 export interface LineOutcome {
   /** The first thing that nothing covers; undefined when the line may run. */
@@ -103,7 +93,8 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
     return { ...outcome, isReadOnly: false, refusal: { isCovered: false, reason: reasonForDoubt(doubt, reading) } };
   }
   if (exact !== undefined) return { edits: false, isReadOnly: false, rule: exact };
-  if (reading.segments.length === 0 && reading.redirections.length === 0 && reading.settings.length === 0) {
+  const isEmpty = reading.segments.length === 0 && reading.redirections.length === 0 && reading.settings.length === 0;
+  if (isEmpty && !reading.tests) {
     return { ...outcome, isReadOnly: false, refusal: { isCovered: false, reason: 'This command requires approval' } };
   }
   if (reading.hasForeignText && whole === undefined) {

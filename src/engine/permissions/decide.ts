@@ -1,6 +1,6 @@
 import { canonicalToolName } from '../../protocol/plain.js';
 import { askToChange, withSuggestions } from './ask.js';
-import { allow, ask, because, by, type Case, isPlainEdit } from './case.js';
+import { allow, ask, because, by, type Case, isPlainEdit, showCommand } from './case.js';
 import { guardLine, judgeLine, showSegments } from './decide-command.js';
 import { findHit } from './judge-command.js';
 import {
@@ -42,10 +42,29 @@ const SESSION_TOOLS = new Set([
 /** They change nothing here, but what they ask for leaves the machine. */
 const OUTREACH = new Set(['WebFetch', 'WebSearch']);
 
-const SEARCHERS = new Set(['Grep', 'Glob', 'LS']);
+export const SEARCHERS: ReadonlySet<string> = new Set(['Grep', 'Glob', 'LS']);
+
+/** Only a person has the answer, or whoever speaks in the name of one. */
+export const isInteraction = (tool: string): boolean => INTERACTIONS.has(canonicalToolName(tool));
 
 /** Allow, deny or ask, from the call and the policy alone. What is not known to be harmless is asked. */
 export function decidePermission(given: PermissionCall, policy: PermissionPolicy): Decision {
+  const subject = toCase(given, policy);
+  const { line } = subject;
+  const decision = judge(subject);
+  const shown = {
+    ...decision,
+    ...(decision.verdict !== 'deny' && exclusions(subject)),
+    ...(line && { segments: showSegments(line.reading) }),
+  };
+  if (decision.verdict !== 'ask' || policy.mode !== 'dontAsk' || INTERACTIONS.has(subject.call.tool)) return shown;
+  const { suggestions: _, ...known } = shown;
+  const reason = `Permission to use ${canonicalToolName(given.tool)} has been denied because Heddle is running in don't ask mode`;
+  return { ...known, verdict: 'deny', reason: `${reason} (${decision.reason}).`, reasonType: 'mode' };
+}
+
+/** A call with all that is found out about it once. */
+export function toCase(given: PermissionCall, policy: PermissionPolicy): Case {
   const tool = canonicalToolName(given.tool);
   // A server may call its tool `Bash`; rules and modes for built-in tools are not about that one.
   const isOurs = given.mcp !== true || tool.startsWith('mcp__');
@@ -55,12 +74,7 @@ export function decidePermission(given: PermissionCall, policy: PermissionPolicy
     command: tool === 'Bash' && isOurs ? given.command : undefined,
   };
   const line = call.command === undefined ? undefined : judgeLine(call.command, call, policy);
-  const decision = judge({ call, policy, ...(line && { line }), web: webOf(call, policy) });
-  const shown = line === undefined ? decision : { ...decision, segments: showSegments(line.reading) };
-  if (decision.verdict !== 'ask' || policy.mode !== 'dontAsk' || INTERACTIONS.has(tool)) return shown;
-  const { suggestions: _, ...known } = shown;
-  const reason = `Permission to use ${tool} has been denied because Heddle is running in don't ask mode`;
-  return { ...known, verdict: 'deny', reason: `${reason} (${decision.reason}).`, reasonType: 'mode' };
+  return { call, policy, ...(line && { line }), web: webOf(call, policy) };
 }
 
 function judge(subject: Case): Decision {
@@ -68,9 +82,9 @@ function judge(subject: Case): Decision {
   return (
     forbid(subject) ??
     (INTERACTIONS.has(call.tool) ? ask(`${call.tool} needs an answer from a person`) : undefined) ??
+    delegate(subject) ??
     demand(subject) ??
     (SESSION_TOOLS.has(call.tool) ? allow('It changes nothing but the session', 'other') : undefined) ??
-    delegate(subject) ??
     guard(subject) ??
     (policy.mode === 'bypassPermissions' ? allow('Every call is allowed in this mode', 'mode') : undefined) ??
     (policy.mode === 'plan' ? plan(subject) : undefined) ??
@@ -92,7 +106,7 @@ function forbid(subject: Case): Decision | undefined {
     if (hit?.isCertain === true) {
       const blocked = hit.path === undefined ? {} : { blockedPath: hit.path };
       return {
-        ...denyBy(hit.rule, `Permission to use Bash with command ${line.reading.line} has been denied.`),
+        ...denyBy(hit.rule, `Permission to use Bash with command ${showCommand(line.reading.line)} has been denied.`),
         ...blocked,
       };
     }
@@ -122,7 +136,7 @@ const denyBy = (rule: CompiledRule, text: string): Decision => ({
 });
 
 /** A rule about an agent, a skill, a setting, by its name. */
-function namedRule(rules: RuleIndex, { tool, input }: PermissionCall): CompiledRule | undefined {
+export function namedRule(rules: RuleIndex, { tool, input }: PermissionCall): CompiledRule | undefined {
   for (const field of ['subagent_type', 'skill', 'command', 'setting', 'uri']) {
     const value = input[field];
     const rule = typeof value === 'string' ? rules.name(tool, value.replace(/^\//, '')) : undefined;
@@ -156,11 +170,9 @@ function demand(subject: Case): Decision | undefined {
         ...askBy(hit.rule, `The rule ${hit.rule.text} asks about this`),
         ...(hit.path !== undefined && { blockedPath: hit.path }),
       };
-    const [doubt] = line.reading.doubts;
-    const isWatched = [deny, asking].some((rules) => rules.judgesCommands || rules.judgesPaths);
-    if (doubt !== undefined && isWatched && policy.mode === 'bypassPermissions') {
-      return ask(`There are rules about commands, and this one can't be checked before it runs: ${doubt}`);
-    }
+    const hidden = isWatched(policy) && policy.mode === 'bypassPermissions' ? line.hidden() : undefined;
+    if (hidden !== undefined)
+      return ask(`There are rules about commands, and this one can't be checked before it runs: ${hidden}`);
   }
   const asked = asking.tool(call.tool) ?? namedRule(asking, call);
   if (asked !== undefined) return askBy(asked, `The rule ${asked.text} asks about every call`);
@@ -214,8 +226,9 @@ function guard({ call, policy, line, web }: Case): Decision | undefined {
   return { ...ask(`${path} decides what may run, so changing it needs approval`), blockedPath: path };
 }
 
+/** Before any rule that asks: an approval would open what this mode closes. */
 function delegate({ call, policy }: Case): Decision | undefined {
-  if (policy.mode !== 'delegate' || call.tool === 'EnterPlanMode') return undefined;
+  if (policy.mode !== 'delegate' || call.tool === 'EnterPlanMode' || SESSION_TOOLS.has(call.tool)) return undefined;
   const reason = `Cannot use ${call.tool} while in delegate mode: only planning, asking and agents are open.`;
   return { verdict: 'deny', reason, reasonType: 'mode' };
 }
@@ -244,12 +257,11 @@ function grant(subject: Case): Decision | undefined {
     verdict: 'allow',
     reason: `Allowed by ${rule.text}`,
     ...by(rule),
-    ...exclusions(subject),
   });
   if (line !== undefined) {
     const outcome = line.outcome();
     if (outcome.refusal === undefined && outcome.rule !== undefined) return allowedBy(outcome.rule);
-    if (policy.sandboxed?.autoAllow === true && (line.reading.doubts.length === 0 || !isWatched(policy))) {
+    if (policy.sandboxed?.autoAllow === true && (!isWatched(policy) || line.hidden() === undefined)) {
       return allow('It runs in the sandbox', 'other');
     }
     return undefined;
@@ -333,12 +345,11 @@ function judgeRead(subject: Case): Decision | undefined {
     ({ path, given }) => isShare(given ?? path) && policy.platform === 'win32',
   );
   if (outside === undefined && share === undefined && !climbs(subject)) {
-    return { ...allow('It only reads, inside the working directories', 'workingDir'), ...exclusions(subject) };
+    return allow('It only reads, inside the working directories', 'workingDir');
   }
   // A rule may open places outside, for some modes that do not look at rules otherwise.
   const granted = policy.mode === 'plan' && !climbs(subject) ? findPathGrant(call, policy) : undefined;
-  if (granted !== undefined)
-    return { verdict: 'allow', reason: `Allowed by ${granted.text}`, ...by(granted), ...exclusions(subject) };
+  if (granted !== undefined) return { verdict: 'allow', reason: `Allowed by ${granted.text}`, ...by(granted) };
   return {
     verdict: 'ask',
     reason: 'Path is outside allowed working directories',
@@ -347,7 +358,7 @@ function judgeRead(subject: Case): Decision | undefined {
   };
 }
 
-/** What a search must not look into. */
+/** What a search must not look into, whoever lets it run. */
 function exclusions({ call, policy }: Case): { exclusions?: readonly string[] } {
   if (!SEARCHERS.has(call.tool)) return {};
   const found = exclusionsOf(call, policy);

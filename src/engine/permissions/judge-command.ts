@@ -1,12 +1,14 @@
 import { basename } from 'node:path/posix';
 import { readLine } from './command.js';
 import type { LineContext, LineTouch } from './line-context.js';
+import { isInside } from './path.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { matchesGlob, parseGlob } from './rules/glob.js';
 import type { PathKey } from './rules/path-index.js';
-import type { PathPattern } from './rules/path-pattern.js';
+import { fileNameOf, type PathPattern } from './rules/path-pattern.js';
 import type { CompiledRule, RuleIndex } from './rules/rule-index.js';
 import { SegmentFact } from './segment-fact.js';
+import { HOLE, hasHole, isFree } from './shell/hole.js';
 import { nameOf, type Segment } from './shell/reading.js';
 
 /** A rule that stops a line, and whether that is certain. */
@@ -86,15 +88,22 @@ class Search {
   }
 
   touch({ touch, forms }: LineTouch): boolean {
-    const { access, recurses } = touch;
+    const { access, recurses, below, isPossible = false } = touch;
     const { reads, edits } = this.#rules;
     for (const { path: form, key } of forms) {
       const asRead = look(reads, form, key);
-      if (asRead !== undefined && this.#add(toHit(asRead, { form, isCertain: access !== 'text' }))) return true;
+      const isCertain = !isPossible && access !== 'text';
+      if (asRead !== undefined && this.#add(toHit(asRead, { form, isCertain }))) return true;
       const asWrite = access === 'read' ? undefined : look(edits, form, key);
-      if (asWrite !== undefined && this.#add(toHit(asWrite, { form, isCertain: access === 'write' }))) return true;
-      if (recurses !== true || key === undefined) continue;
-      for (const { pattern, rule } of reads.below(form)) {
+      if (asWrite !== undefined && this.#add(toHit(asWrite, { form, isCertain: isCertain && access === 'write' })))
+        return true;
+      if (key === undefined) continue;
+      // What is moved or linked can be read under another name.
+      const inside = below && (edits.findBelow(form) ?? (below === 'changed' ? reads.findBelow(form) : undefined));
+      if (inside !== undefined) this.#add({ rule: inside, isCertain: false, about: form, path: form });
+      if (recurses !== true) continue;
+      const roots = touch.ofRepository ? this.#context.policy.roots.filter((root) => isInside(root, form)) : [];
+      for (const { pattern, rule } of [form, ...roots].flatMap((folder) => reads.below(folder))) {
         if (mayBeOpened(pattern, touch)) this.#add({ rule, isCertain: false, about: form, path: form });
       }
     }
@@ -125,17 +134,21 @@ const toHit = (found: Found, { form, isCertain }: { form: string; isCertain: boo
 });
 
 /** False when a search leaves out what the pattern matches. */
-function mayBeOpened({ steps, anchor }: PathPattern, { includes, skipsHidden }: Touch): boolean {
-  const last = steps.at(-1);
-  const name =
-    steps.length === 0
-      ? (anchor.split('/').at(-1) ?? '')
-      : last !== undefined && 'name' in last
-        ? last.name
-        : undefined;
-  if (name === undefined) return true;
-  if (skipsHidden === true && name.startsWith('.')) return false;
-  // A name may be that of a folder, and then says nothing of the files in it.
-  const isFile = /\.[A-Za-z0-9]+$/.test(name);
-  return includes === undefined || !isFile || includes.some((include) => matchesGlob(parseGlob(include), name));
+function mayBeOpened(pattern: PathPattern, { includes, skipsHidden }: Touch): boolean {
+  if (skipsHidden === true && endOf(pattern).startsWith('.')) return false;
+  // The name of a folder says nothing of the files in it.
+  const name = fileNameOf(pattern);
+  return includes === undefined || name === undefined || includes.some((include) => mayInclude(include, name));
+}
+
+function endOf({ steps, anchor }: PathPattern): string {
+  const last = steps.length === 0 ? { name: anchor.split('/').at(-1) ?? '' } : steps.at(-1);
+  return last !== undefined && 'name' in last ? last.name : '';
+}
+
+/** A star that is not quoted is one of the shell first, and of the search where no file matches. */
+function mayInclude(include: string, name: string): boolean {
+  if (include.includes('/') || isFree(include)) return true;
+  const pattern = include.replaceAll(HOLE.star, '*').replaceAll(HOLE.one, '?');
+  return hasHole(pattern) || matchesGlob(parseGlob(pattern), name);
 }

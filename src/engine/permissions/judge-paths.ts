@@ -70,11 +70,18 @@ function windowsForms(path: string): string[] {
 
 /** True for what decides what may run; on Windows also for a short name, which may be that of such a file. */
 export const isGuarded = (path: string, policy: PermissionPolicy): boolean =>
-  isProtected(toComparable(path, policy)) ||
+  isProtected(toComparable(path, policy), ownPlacesOf(policy)) ||
   (policy.platform === 'win32' &&
     toPosixPath(path)
       .split('/')
       .some((name) => SHORT_NAME.test(name)));
+
+/** Where the session's settings are, as paths are compared. */
+export function ownPlacesOf(policy: PermissionPolicy): readonly string[] {
+  const { ownPlaces = [], platform } = policy;
+  if (platform === 'win32') return ownPlaces.map((place) => toComparable(place, policy));
+  return platform === 'darwin' ? ownPlaces.map((place) => place.toLowerCase()) : ownPlaces;
+}
 
 export const toComparable = (path: string, { platform }: PermissionPolicy): string =>
   platform === 'win32' ? toWindowsName(toPosixPath(path)).toLowerCase() : path;

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { placesOf, readLine } from './command.js';
+import { placesOf, readLine, withSlash } from './command.js';
 import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
@@ -89,7 +89,7 @@ function formsOf(
 ): PathForm[] {
   if (path === '' || path.length > 1_000) return [];
   if (/^[\uE000\uE001]/.test(path)) return [{ path: HOLE.any, key: undefined }];
-  const written = path === '~' || path.startsWith('~/') ? home + path.slice(1) : path;
+  const written = path === '~' || path.startsWith('~/') ? home + path.slice(1) : withSlash(path);
   const absolute = written.startsWith('/')
     ? [resolve(written)]
     : (folders?.map((folder) => resolve(folder, written)) ?? [`${HOLE.any}/${written}`]);

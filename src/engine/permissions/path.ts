@@ -24,7 +24,8 @@ export function climbsOut(pattern: string, roots: readonly string[]): boolean {
   return !isWithinRoots(literal === pattern ? literal : dirname(`${literal}x`), roots);
 }
 
-const PROTECTED_NAMES = new Set([
+/** Files that are protected in any folder. */
+export const PROTECTED_NAMES: ReadonlySet<string> = new Set([
   '.mcp.json',
   '.claude.json',
   'managed-settings.json',
@@ -41,6 +42,7 @@ const PROTECTED_NAMES = new Set([
   '.bash_logout',
   '.bash_aliases',
   '.profile',
+  '.bash_env',
   '.zshrc',
   '.zshenv',
   '.zprofile',
@@ -52,23 +54,48 @@ const PROTECTED_NAMES = new Set([
   '.login',
   '.logout',
   '.inputrc',
+  '.direnvrc',
+  '.pam_environment',
+  '.xinitrc',
+  '.xprofile',
+  '.xsessionrc',
+  '.hgrc',
+  '.vimrc',
+  '.exrc',
 ]);
 
-// Everything below these is protected too: settings, hooks, agents, repository config, editor tasks, keys.
-const PROTECTED_FOLDERS = new Set(['.claude', '.git', '.husky', '.vscode', '.idea', '.ssh']);
-const PROTECTED_CONFIG = new Set(['git', 'fish']);
+// Everything below these is protected too: settings, hooks, agents, policy, repository config, editor tasks, keys.
+const PROTECTED_FOLDERS = new Set(['.claude', 'managed-settings.d', '.git', '.husky', '.vscode', '.idea', '.ssh']);
+const PROTECTED_CONFIG = new Set(['git', 'fish', 'direnv', 'autostart', 'systemd', 'environment.d']);
+
+/** Policy, and what every shell and git of a machine reads. */
+const SYSTEM_PLACES =
+  /^(?:\/private)?\/etc\/(?:heddle|claude-code|gitconfig|profile|profile\.d|bash\.bashrc|bashrc|zsh|zshenv|zshrc|zprofile|environment)(?:\/|$)|^(?:[a-z]:)?\/(?:library\/application support|program files)\/(?:heddle|claudecode)(?:\/|$)/;
+
+/** A bare repository has its hooks and its configuration in a folder of any name. */
+const REPOSITORY_PARTS = new Set(['hooks', 'config', 'config.worktree', 'commondir']);
+
+/** Names that are protected wherever they stand. */
+export const PROTECTED: readonly string[] = [...PROTECTED_FOLDERS, ...PROTECTED_NAMES];
+
+/** Letter case does not matter, nor other forms of a letter, because on some disks they do not. */
+export const foldNames = (path: string): string => path.normalize('NFKC').toLowerCase();
 
 /**
  * True for files that decide what runs unasked: settings, hooks, policies, shell start-up files. Judged by name alone,
- * so that it holds before they exist; letter case does not matter because on some disks it does not.
+ * so that it holds before they exist. `own` are those of the session, which may be called anything.
  */
-export function isProtected(path: string): boolean {
-  const parts = path.toLowerCase().split(/[\\/]+/);
+export function isProtected(path: string, own: readonly string[] = []): boolean {
+  if (own.some((place) => isInside(place, path))) return true;
+  const folded = foldNames(path);
+  if (SYSTEM_PLACES.test(folded.replaceAll('\\', '/'))) return true;
+  const parts = folded.split(/[\\/]+/);
   return parts.some((part, at) => {
     const next = parts[at + 1] ?? '';
     // A worktree is a project of its own, wherever it is kept.
     if (part === '.claude' && next === 'worktrees' && parts.length > at + 3) return false;
     if (part === '.config' && PROTECTED_CONFIG.has(next)) return true;
+    if (part.endsWith('.git') && REPOSITORY_PARTS.has(next)) return true;
     return PROTECTED_FOLDERS.has(part) || PROTECTED_NAMES.has(part);
   });
 }

@@ -36,6 +36,8 @@ export interface PermissionPolicy {
   roots: readonly string[];
   /** Where the session keeps output that is too long to show: its calls may read there. */
   ownFolder?: string;
+  /** Files and folders that the session's settings come from, links resolved and not: protected under any name. */
+  ownPlaces?: readonly string[];
   home: string;
   /** Where relative paths of a shell line start. */
   cwd: string;

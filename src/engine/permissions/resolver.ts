@@ -1,43 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
-  FileStat,
-  PermissionMode,
+  HookPermissionDecision,
   PermissionResult,
-  ToolAccess,
+  SessionConfig,
   ToolUseBlock,
   WholeTool,
 } from '../../protocol/index.js';
 import { applyPermissions } from '../choices.js';
+import { notify } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
-import type { Decision, PermissionPolicy } from './decide.js';
+import type { HookOpinion } from './decide-hooked.js';
+import type { Decision, PermissionPolicy } from './policy.js';
+import { type Grounds, placesOf, toGrounds, toPermissionCall, toPolicy } from './session-case.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
   /** `judgedOn`: what the decision rests on; when that has changed until the call runs, it must be judged again. */
   /** `exclusions`: what a search must leave out. */
   | { kind: 'allow'; input: Record<string, unknown>; judgedOn: Grounds; exclusions?: readonly string[] }
-  | { kind: 'deny'; message: string; interrupt: boolean };
-
-/** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
-export interface Grounds {
-  /** Equal for equal grounds. */
-  key: string;
-  /** Each place as the tool names it, and with its links resolved. */
-  places: ReadonlyMap<string, string>;
-}
+  /** `input`: what was judged. */
+  | { kind: 'deny'; message: string; interrupt: boolean; input: Record<string, unknown> };
 
 export interface JudgedCall {
   call: OpenCall;
   tool: WholeTool;
   input: Record<string, unknown>;
   /** What PreToolUse hooks want to be done about it. */
-  hook?: { verdict: 'allow' | 'ask' | 'deny'; reason: string };
+  hook?: HookOpinion;
+  /** The input is what they made of it. */
+  isRewritten?: boolean;
+}
+
+interface Judgement {
+  decision: Decision;
+  judgedOn: Grounds;
 }
 
 /** A call that someone is asked about, and what the question rests on. */
-interface AskedCall extends JudgedCall {
-  judgedOn: Grounds;
-}
+type AskedCall = JudgedCall & Judgement;
 
 /** Decides about a call and, where the decision is to ask, asks. The only place that does. Never throws. */
 export async function resolvePermission(
@@ -47,50 +48,36 @@ export async function resolvePermission(
 ): Promise<Permission> {
   let judgement: Judgement;
   try {
-    const { answer } = judged.call;
-    if (answer) return await fromLog(scope, judged, answer);
+    const known = await fromLog(scope, judged, signal);
+    if (known !== undefined) return known;
     judgement = await judge(scope, judged);
   } catch (thrown) {
-    return deny(`The call could not be judged: ${messageOf(thrown)}`);
+    const reason = `The call could not be judged: ${messageOf(thrown)}`;
+    return denyAloud(scope, judged, { verdict: 'deny', reason, reasonType: 'other' }, signal);
   }
-  const { judgedOn } = judgement;
-  const decision = withHook(judgement.decision, judged, scope.state.mode);
+  const { decision, judgedOn } = judgement;
   if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn, ...exclusionsOf(decision) };
-  if (decision.verdict === 'deny') return denyAloud(scope, judged, decision);
-  const asked = { ...judged, judgedOn };
-  const settled = await askHooks(scope, asked, decision, signal);
-  if (settled) return settled;
-  if (!scope.questions.canAsk) return denyAloud(scope, judged, decision);
-  return ask(scope, asked, decision, signal);
+  if (decision.verdict === 'deny') return denyAloud(scope, judged, decision, signal);
+  const heard = await askHooks(scope, { ...judged, ...judgement }, signal);
+  if ('kind' in heard) return heard;
+  if (!scope.questions.canAsk) return denyAloud(scope, heard, heard.decision, signal);
+  return ask(scope, heard, signal);
 }
 
-/** A person who approves a search approves what may be shown of it. */
+/** Where an answer may write no settings, what is suggested lasts for the session. */
+function withoutWrites(decision: Decision, { settingsWrites }: SessionConfig): Decision {
+  if (settingsWrites !== 'none' || decision.suggestions === undefined) return decision;
+  return { ...decision, suggestions: decision.suggestions.map((update) => ({ ...update, destination: 'session' })) };
+}
+
+/** A search that is approved still leaves out what is denied. */
 const exclusionsOf = ({ exclusions }: Decision): { exclusions?: readonly string[] } =>
   exclusions ? { exclusions } : {};
 
-/** A hook may forbid and may ask whatever the mode; what it allows no rule may deny or ask about. */
-function withHook(decision: Decision, { hook, tool }: JudgedCall, mode: PermissionMode): Decision {
-  if (hook === undefined || decision.verdict === 'deny') return decision;
-  const { reason } = hook;
-  if (hook.verdict === 'deny') return { verdict: 'deny', reason, reasonType: 'hook' };
-  if (hook.verdict === 'ask') {
-    if (mode !== 'dontAsk') return { ...decision, verdict: 'ask', reason, reasonType: 'hook' };
-    const why = `Permission to use ${tool.name} has been denied because a hook asks, and Heddle is running in don't ask mode`;
-    return { verdict: 'deny', reason: `${why} (${reason}).`, reasonType: 'hook' };
-  }
-  const isRuled = decision.verdict === 'ask' && decision.reasonType === 'rule';
-  return isRuled ? decision : { ...decision, verdict: 'allow', reason, reasonType: 'hook' };
-}
-
-/** PermissionRequest hooks may answer in the place of a person. */
-async function askHooks(
-  scope: SessionScope,
-  judged: AskedCall,
-  decision: Decision,
-  signal: AbortSignal,
-): Promise<Permission | undefined> {
-  if (!scope.hooks.has('PermissionRequest')) return undefined;
-  const { tool, input, call } = judged;
+/** PermissionRequest hooks may answer in the place of a person. Gives what is left to be asked about when they do not. */
+async function askHooks(scope: SessionScope, asked: AskedCall, signal: AbortSignal): Promise<Permission | AskedCall> {
+  if (!scope.hooks.has('PermissionRequest')) return asked;
+  const { tool, input, call, decision } = asked;
   const { suggestions } = decision;
   const fields = {
     tool_name: tool.name,
@@ -98,151 +85,78 @@ async function askHooks(
     ...(suggestions && { permission_suggestions: suggestions }),
   };
   const { permission } = await scope.hooks.fire('PermissionRequest', fields, { signal, toolUseId: call.block.id });
-  if (permission === undefined || signal.aborted) return undefined;
+  if (permission === undefined || signal.aborted) return asked;
+  if (permission.behavior === 'deny') {
+    const { message: reason = 'A hook denied this call.', interrupt = false } = permission;
+    const denial = { verdict: 'deny', reason, reasonType: 'hook' } as const;
+    return answered(scope, call.block, { ...(await denyAloud(scope, asked, denial, signal)), interrupt });
+  }
   try {
-    const message = 'message' in permission ? permission.message : undefined;
-    return await accept(scope, judged, {
-      message: message ?? 'A hook denied this call.',
-      ...permission,
-    } as PermissionResult);
+    return await takeApproval(scope, asked, permission, signal);
   } catch (thrown) {
-    return answered(
-      scope,
-      call.block,
-      deny(`A hook allowed the call with an input that cannot be used: ${messageOf(thrown)}`),
-    );
+    // As wherever a gate fails: it is put to the person.
+    sayAloud(scope, `The answer of a PermissionRequest hook for ${tool.name} cannot be used: ${messageOf(thrown)}`);
+    return asked;
   }
 }
 
-export const groundsOf = async (scope: SessionScope, judged: Pick<JudgedCall, 'tool' | 'input'>): Promise<Grounds> =>
-  toGrounds(scope, await placesOf(scope, judged));
-
-type Place = ToolAccess & { real: string; kind?: FileStat['kind'] };
-
-const toGrounds = ({ state }: SessionScope, places: readonly Place[]): Grounds => ({
-  key: JSON.stringify([state.cwd, places.map(({ path, real, access }) => [path, real, access])]),
-  places: new Map(places.map(({ path, real }) => [path, real])),
-});
-
-const placesOf = (
-  { state, workspace }: SessionScope,
-  { tool, input }: Pick<JudgedCall, 'tool' | 'input'>,
-): Promise<Place[]> =>
-  Promise.all(
-    (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => {
-      const real = await workspace.realPath(access.path);
-      const kind = (await workspace.stat(real).catch(() => undefined))?.kind;
-      return { ...access, real, ...(kind && { kind }) };
-    }),
-  );
-
-interface Judgement {
-  decision: Decision;
-  judgedOn: Grounds;
+/** What a hook allows counts where a hook may allow it; else the person is asked about what the hook made of it. */
+async function takeApproval(
+  scope: SessionScope,
+  asked: AskedCall,
+  { updatedInput, updatedPermissions = [] }: Extract<HookPermissionDecision, { behavior: 'allow' }>,
+  signal: AbortSignal,
+): Promise<Permission | AskedCall> {
+  const { tool, call, decision: before } = asked;
+  const input = updatedInput === undefined ? asked.input : await tool.parse(updatedInput);
+  // A PreToolUse hook that asks, or has failed, wants a person.
+  const hook = asked.hook?.verdict === 'ask' ? asked.hook : REQUEST_ALLOWED;
+  const next = { ...asked, input, ...(await judge(scope, { ...asked, input, hook })) };
+  const { decision, judgedOn } = next;
+  if (decision.verdict === 'deny') return answered(scope, call.block, await denyAloud(scope, next, decision, signal));
+  if (decision.verdict === 'ask') return next;
+  await applyPermissions(scope, updatedPermissions, before.suggestions ?? []);
+  return answered(scope, call.block, { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) });
 }
 
-async function judge(scope: SessionScope, { tool, input }: JudgedCall): Promise<Judgement> {
-  const { state, guard, config } = scope;
+const REQUEST_ALLOWED: HookOpinion = { verdict: 'allow', reason: 'A PermissionRequest hook allowed it' };
+
+async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Promise<Judgement> {
   const places = await placesOf(scope, { tool, input });
+  const book = await scope.guard.rules();
   // Loaded with the first call that is judged: the parser of shell lines is large.
-  const { decidePermission } = await import('./decide.js');
-  const decision = decidePermission(
-    {
-      tool: tool.name,
-      input,
-      readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
-      edits: tool.edits ?? false,
-      accesses: places.map(({ path, real, access, kind }) => ({
-        path: real,
-        given: path,
-        access,
-        ...(kind && { kind }),
-      })),
-      ...(typeof input.command === 'string' && { command: input.command }),
-    },
-    {
-      mode: state.mode,
-      book: await guard.rules(),
-      roots: state.roots,
-      home: guard.home,
-      cwd: state.cwd,
-      trusted: guard.trusted,
-      privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
-      ...(scope.kept.folder !== undefined && { ownFolder: scope.kept.folder }),
-      ...sandboxedOf(scope, input),
-    },
-  );
-  return { decision, judgedOn: toGrounds(scope, places) };
+  const { decideWithHook } = await import('./decide-hooked.js');
+  const call = toPermissionCall(scope, { tool, input }, places);
+  const decision = decideWithHook(call, { ...toPolicy(scope, book), ...sandboxedOf(scope, input) }, hook);
+  return { decision: withoutWrites(decision, scope.config), judgedOn: toGrounds(scope, places) };
 }
 
-/** Only a command that really runs in the sandbox may be allowed because of it. */
+/** Only a command that really runs in the sandbox may be allowed because of it; one that would leave it is asked about. */
 function sandboxedOf(
-  { sandbox, guard }: SessionScope,
+  { sandbox }: SessionScope,
   { command, dangerouslyDisableSandbox }: Record<string, unknown>,
 ): Pick<PermissionPolicy, 'sandboxed'> {
-  if (sandbox === undefined || sandbox.unavailable !== undefined || dangerouslyDisableSandbox === true) return {};
-  if (typeof command !== 'string' || !sandbox.covers(command)) return {};
-  return { sandboxed: { autoAllow: guard.settings.value.sandbox?.autoAllowBashIfSandboxed === true } };
+  if (sandbox === undefined || sandbox.unavailable !== undefined || typeof command !== 'string') return {};
+  if (dangerouslyDisableSandbox === true) return { sandboxed: { autoAllow: false } };
+  return sandbox.covers(command) ? { sandboxed: { autoAllow: sandbox.autoAllows } } : {};
 }
 
-/** Whether a rule is about a call, for hooks that name one. Throws when the rule cannot be used. */
-export async function matchesRule(
-  scope: SessionScope,
-  rule: string,
-  { toolName, input }: { toolName: string; input: unknown },
-): Promise<boolean> {
-  const { guard, state } = scope;
-  const tool = state.tools.get(toolName);
-  const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-  const { compileRules } = await import('./rules/book.js');
-  const base = guard.settings.files.projectRoot;
-  const book = compileRules([{ name: 'session', base, deny: [rule] }], { home: guard.home });
-  const [problem] = book.problems;
-  if (problem !== undefined) throw new Error(problem.problem);
-  const places = tool === undefined ? [] : await placesOf(scope, { tool, input: given });
-  const { decidePermission } = await import('./decide.js');
-  const decision = decidePermission(
-    {
-      tool: toolName,
-      input: given,
-      readOnly: false,
-      edits: tool?.edits ?? false,
-      accesses: places.map(({ path, real, access }) => ({ path: real, given: path, access })),
-      ...(typeof given.command === 'string' && { command: given.command }),
-    },
-    { mode: 'default', book, roots: state.roots, home: guard.home, cwd: state.cwd, trusted: guard.trusted },
-  );
-  // What may be meant counts as meant: a hook that should have run is worse than one that need not have.
-  return decision.rule !== undefined;
-}
-
-async function ask(
-  scope: SessionScope,
-  judged: AskedCall,
-  decision: Decision,
-  signal: AbortSignal,
-): Promise<Permission> {
-  const { block } = judged.call;
-  void scope.hooks.fire(
-    'Notification',
-    { message: `Heddle needs your permission to use ${judged.tool.name}`, notification_type: 'permission_prompt' },
-    { signal },
-  );
-  const reply = await scope.questions.ask(await toQuestion(scope, judged, decision), {
-    recorder: scope.recorder,
-    signal,
-  });
-  if (signal.aborted) return deny('The request was interrupted.', true);
-  if (reply.kind === 'nobody') return denyAloud(scope, judged, decision);
+async function ask(scope: SessionScope, asked: AskedCall, signal: AbortSignal): Promise<Permission> {
+  const { call, tool, input, decision } = asked;
+  const message = `Heddle needs your permission to use ${tool.name}`;
+  void notify(scope, { message, notification_type: 'permission_prompt' }, signal);
+  const reply = await scope.questions.ask(await toQuestion(scope, asked), { recorder: scope.recorder, signal });
+  if (signal.aborted) return deny('The request was interrupted.', { input, interrupt: true });
+  if (reply.kind === 'nobody') return denyAloud(scope, asked, decision, signal);
   if (reply.kind === 'failed')
-    return answered(scope, block, deny(`Tool permission request failed: ${reply.error.message}`));
+    return answered(scope, call.block, deny(`Tool permission request failed: ${reply.error.message}`, { input }));
   try {
     const { toPermissionResult } = await import('../../protocol/index.js');
-    return await accept(scope, judged, toPermissionResult(reply.value));
+    return await accept(scope, asked, toPermissionResult(reply.value), signal);
   } catch (thrown) {
     const text = `Tool permission request failed: ${messageOf(thrown)}`;
     sayAloud(scope, text);
-    return answered(scope, block, deny(text));
+    return answered(scope, call.block, deny(text, { input }));
   }
 }
 
@@ -255,15 +169,25 @@ function sayAloud(scope: SessionScope, content: string): void {
 }
 
 /** Takes the answer of a host. What it allows is judged again: a denial holds for a changed input, and one that came meanwhile. */
-async function accept(scope: SessionScope, judged: AskedCall, result: PermissionResult): Promise<Permission> {
-  const { block } = judged.call;
-  if (result.behavior === 'deny') return answered(scope, block, deny(result.message, result.interrupt));
-  const input = result.updatedInput === undefined ? judged.input : await judged.tool.parse(result.updatedInput);
-  const { decision, judgedOn: now } = await judge(scope, { ...judged, input });
-  if (decision.verdict === 'deny') return answered(scope, block, deny(decision.reason));
+async function accept(
+  scope: SessionScope,
+  asked: AskedCall,
+  result: PermissionResult,
+  signal: AbortSignal,
+): Promise<Permission> {
+  const { call, tool, decision: before } = asked;
+  const { block } = call;
+  if (result.behavior === 'deny') {
+    const { message, interrupt = false } = result;
+    return answered(scope, block, deny(message, { input: asked.input, interrupt }));
+  }
+  const input = result.updatedInput === undefined ? asked.input : await tool.parse(result.updatedInput);
+  const { decision, judgedOn: now } = await judge(scope, { call, tool, input });
+  if (decision.verdict === 'deny')
+    return answered(scope, block, await denyAloud(scope, { ...asked, input }, decision, signal));
   // What was approved is what was shown: when a link has moved since, the pipeline finds that the grounds differ.
-  const judgedOn = result.updatedInput === undefined ? judged.judgedOn : now;
-  await applyPermissions(scope, result.updatedPermissions ?? []);
+  const judgedOn = result.updatedInput === undefined ? asked.judgedOn : now;
+  await applyPermissions(scope, result.updatedPermissions ?? [], before.suggestions ?? []);
   return answered(scope, block, { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) });
 }
 
@@ -277,30 +201,31 @@ async function answered(scope: SessionScope, block: ToolUseBlock, permission: Pe
   return permission;
 }
 
-async function fromLog(
-  scope: SessionScope,
-  judged: JudgedCall,
-  answer: NonNullable<OpenCall['answer']>,
-): Promise<Permission> {
-  if (answer.behavior === 'deny') return deny(answer.message ?? 'The call was denied.');
+/** The answer of an earlier process; undefined when there is none that counts. */
+async function fromLog(scope: SessionScope, judged: JudgedCall, signal: AbortSignal): Promise<Permission | undefined> {
+  const { answer } = judged.call;
+  if (answer === undefined) return undefined;
+  if (answer.behavior === 'deny') return deny(answer.message ?? 'The call was denied.', { input: judged.input });
   const input = answer.updatedInput ?? judged.input;
-  // What was approved then may have been denied since.
+  // Hooks make something else of the call now, which nobody has approved.
+  if (judged.isRewritten === true && !isDeepStrictEqual(input, judged.input)) return undefined;
+  // What was approved then may have been denied since, by a rule or by a hook.
   const { decision, judgedOn } = await judge(scope, { ...judged, input });
-  if (decision.verdict === 'deny') return deny(decision.reason);
+  if (decision.verdict === 'deny') return denyAloud(scope, { ...judged, input }, decision, signal);
   return { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) };
 }
 
-/** A denial that nobody was asked about is shown, so that it is not known to the model alone. */
-function denyAloud(scope: SessionScope, { call, tool }: JudgedCall, decision: Decision): Permission {
+/** A denial that does not come from a person is shown, so that it is not known to the model alone. */
+async function denyAloud(
+  scope: SessionScope,
+  { call, tool, input }: JudgedCall,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<Extract<Permission, { kind: 'deny' }>> {
   const message =
     decision.verdict === 'ask'
       ? `${decision.reason.replace(/\.$/, '')}. There is nobody here who can be asked for approval, so the call was not run.`
       : decision.reason;
-  void scope.hooks.fire(
-    'PermissionDenied',
-    { tool_name: tool.name, tool_input: call.block.input, tool_use_id: call.block.id, reason: message },
-    { signal: new AbortController().signal, toolUseId: call.block.id },
-  );
   scope.recorder.emit({
     type: 'system',
     subtype: 'permission_denied',
@@ -312,10 +237,13 @@ function denyAloud(scope: SessionScope, { call, tool }: JudgedCall, decision: De
     uuid: scope.clock.uuid(),
     session_id: scope.id,
   });
-  return deny(message);
+  if (!scope.hooks.has('PermissionDenied')) return deny(message, { input });
+  const fields = { tool_name: tool.name, tool_input: input, tool_use_id: call.block.id, reason: message };
+  const { retry } = await scope.hooks.fire('PermissionDenied', fields, { signal, toolUseId: call.block.id });
+  return deny(retry ? `${message} A hook says that it may be tried again.` : message, { input });
 }
 
-async function toQuestion(scope: SessionScope, { call, tool, input }: JudgedCall, decision: Decision) {
+async function toQuestion(scope: SessionScope, { call, tool, input, decision }: AskedCall) {
   const { explainDecision } = await import('./explain.js');
   const description = typeof input.description === 'string' ? input.description : undefined;
   return {
@@ -335,6 +263,9 @@ async function toQuestion(scope: SessionScope, { call, tool, input }: JudgedCall
   };
 }
 
-const deny = (message: string, interrupt = false): Permission => ({ kind: 'deny', message, interrupt });
+const deny = (
+  message: string,
+  { input, interrupt = false }: { input: Record<string, unknown>; interrupt?: boolean },
+): Extract<Permission, { kind: 'deny' }> => ({ kind: 'deny', message, interrupt, input });
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

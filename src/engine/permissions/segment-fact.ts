@@ -19,12 +19,7 @@ export class SegmentFact {
 
   /** What it looks at when it is known to change nothing. */
   get use(): ReadOnlyUse | undefined {
-    this.#use ??= {
-      value: judgeReadOnly(
-        this.#segment.words.map(({ value }) => value),
-        this.#tables,
-      ),
-    };
+    this.#use ??= { value: findUse(this.#segment, this.#tables) };
     return this.#use.value;
   }
 
@@ -39,6 +34,16 @@ export class SegmentFact {
     this.#touches ??= touchesOf(this.#segment, this.#tables, this.use);
     return this.#touches;
   }
+}
+
+/** A word that the shell splits may bring further paths along, whatever stands in its place. */
+function findUse({ words }: Segment, tables: CommandTables): ReadOnlyUse | undefined {
+  const use = judgeReadOnly(
+    words.map(({ value }) => value),
+    tables,
+  );
+  const split = use?.onlyNames === false ? words.filter(({ splits }) => splits).map(({ value }) => value) : [];
+  return use === undefined || split.length === 0 ? use : { ...use, paths: [...use.paths, ...split] };
 }
 
 type Facts = (segment: Segment) => SegmentFact;

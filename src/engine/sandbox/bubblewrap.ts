@@ -38,11 +38,14 @@ export async function findProgram(
     if (!isAbsolute(folder)) continue;
     const program = join(folder, name);
     if (!(await isProgram(program))) continue;
-    const real = resolveReal(program);
-    if (!writable.some((each) => isInside(each, program) || isInside(each, real))) return program;
+    if (!writable.some((each) => isReachable(program, each))) return program;
   }
   return undefined;
 }
+
+/** Whether who may write in the folder could put another program in its place. */
+export const isReachable = (program: string, folder: string): boolean =>
+  isInside(folder, program) || isInside(folder, resolveReal(program));
 
 async function isProgram(path: string): Promise<boolean> {
   try {
@@ -119,9 +122,32 @@ export async function probe(
 ): Promise<void> {
   const failure = await run(argv, { cwd, env });
   if (failure === undefined) return;
-  const bare = await run([argv[0], ...BOX, '--ro-bind', '/', '/', ...KERNEL, '--', 'bash', '-c', ':'], { cwd, env });
+  const bare = await run(toBareArgv(argv[0]), { cwd, env });
   const text = `The sandbox does not start: ${failure.split('\n').at(-1)}`;
   throw bare === undefined ? unavailable(text, explain(failure)) : unavailableHere(text, explain(failure));
+}
+
+/** The same without what belongs to a project: whether it works on this machine at all. */
+const toBareArgv = (program: string): string[] => [
+  program,
+  ...BOX,
+  '--ro-bind',
+  '/',
+  '/',
+  ...KERNEL,
+  '--',
+  'bash',
+  '-c',
+  ':',
+];
+
+/** Why the program does not work on this machine and what to do; undefined when it does. */
+export async function tryProgram(
+  program: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ text: string; todo: string } | undefined> {
+  const failure = await run(toBareArgv(program), { cwd: '/', env });
+  return failure === undefined ? undefined : { text: failure.split('\n').at(-1) ?? '', todo: explain(failure) };
 }
 
 /** What the program says when it fails. */

@@ -1,17 +1,64 @@
-/** Commands that settings keep out of the sandbox, judged by a line that can be read without knowing the shell. */
+/** Commands that settings keep out of the sandbox, judged on what a shell line really runs. */
+import { HeddleError } from '../../protocol/plain.js';
+import { isControllingVariable, isHarmlessVariable } from '../permissions/programs/variables.js';
+import {
+  allowsWords,
+  type CommandPattern,
+  compileCommandPattern,
+  textOf,
+} from '../permissions/rules/command-pattern.js';
+import { readCommand } from '../permissions/shell/reader.js';
+import type { CommandReading, Segment } from '../permissions/shell/reading.js';
+import { isLiteralWord } from '../permissions/shell/word.js';
 
-/** `docker`, `docker:*` and `docker *` mean that program; more words mean that it is called with them first. */
-export function createExclusion(entries: readonly string[]): (command: string) => boolean {
-  const excluded = entries
-    .map((entry) => toWords(entry.replace(/(?::| )\*$/, '')))
-    .filter(([first]) => first !== undefined);
+/**
+ * Patterns as in rules for Bash; one without a star means the command with whatever follows. A line runs outside only when
+ * every simple command in it is excluded, and the shell itself opens no file and changes nothing for them: what is not
+ * certain stays in. Throws `invalid_settings` for an entry that could not do what it seems to say.
+ */
+export function createExclusion(
+  entries: readonly string[],
+  { home }: { home?: string } = {},
+): (command: string) => boolean {
+  const patterns = entries.map(toPattern);
+  const isExcluded = ({ words, assignments }: Segment): boolean =>
+    assignments.every(isHarmlessVariable) && patterns.some((pattern) => matches(pattern, words));
+
+  const judge = (command: string): boolean => {
+    const { segments, redirections, settings, doubts }: CommandReading = readCommand(command, { home });
+    // Files that the shell opens would be opened outside, wherever links lead by then.
+    if (doubts.length > 0 || redirections.length > 0 || segments.length === 0) return false;
+    const isQuiet = settings.every(({ name, exported }) =>
+      exported ? isHarmlessVariable(name) : !isControllingVariable(name),
+    );
+    if (!isQuiet) return false;
+    // A wrapper does nothing but run another segment; what runs on another machine does not run here.
+    return segments.every((segment) => segment.role === 'wrapper' || segment.role === 'remote' || isExcluded(segment));
+  };
+
+  // A line is asked about when it is judged, and again when it runs.
+  let last: { command: string; verdict: boolean } | undefined;
   return (command) => {
-    // One plain command: no quotes, operators, expansions, lines or assignments.
-    if (!/^[\w@%+:,./ -][\w@%+:,./= -]*$/.test(command)) return false;
-    const words = toWords(command);
-    if (words[0]?.includes('=') !== false) return false;
-    return excluded.some((start) => start.every((word, at) => words[at] === word));
+    if (last?.command !== command) last = { command, verdict: judge(command) };
+    return last.verdict;
   };
 }
 
-const toWords = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+function matches(pattern: CommandPattern, words: Segment['words']): boolean {
+  if (pattern.kind === 'glob' && !words.every(isLiteralWord)) return false;
+  return allowsWords(pattern, words, textOf(words)) !== undefined;
+}
+
+function toPattern(entry: string): CommandPattern {
+  const refuse = (text: string, hint: string): HeddleError =>
+    new HeddleError('invalid_settings', `sandbox.excludedCommands: \`${entry}\` ${text}`, { hint });
+  const inner = /^\w+\((.*)\)$/.exec(entry.trim())?.[1];
+  if (inner !== undefined) throw refuse('is a rule.', `Write what stands in its brackets: \`${inner}\`.`);
+  const hasStar = /(?<!\\)\*/.test(entry);
+  const pattern = compileCommandPattern(hasStar || entry.trim() === '' ? entry : `${entry.trim()}:*`);
+  if (typeof pattern === 'string') throw refuse(`cannot be used: ${pattern}.`, 'Write one entry for each command.');
+  if (pattern.kind === 'any' || pattern.words.length === 0) {
+    throw refuse('may mean every command.', 'Name the program it begins with, or switch the sandbox off.');
+  }
+  return pattern;
+}

@@ -18,6 +18,8 @@ export interface Places {
   shown: readonly string[];
   /** The folder that every sandbox has its own of. */
   temporary: string;
+  /** What stands for it, by its name outside; always writable, whatever settings say of the folders around. */
+  scratch: string;
 }
 
 export type View = 'writable' | 'read-only' | 'hidden' | 'private';
@@ -69,6 +71,7 @@ export function createView(places: Places): (path: string) => View {
     return guard < 0 || depthAround(openers, path) > guard;
   };
   return (path) => {
+    if (path === places.scratch || path.startsWith(`${places.scratch}/`)) return 'writable';
     const depth = { shown: depthAround(shown, path), hidden: depthAround(hidden, path) };
     const veil = { system: depthAround(veiled, path), own: depthAround(own, path) };
     const deepest = Math.max(veil.system, veil.own);
@@ -122,8 +125,8 @@ export function planMounts(places: Places, kindOf: (path: string) => Kind): Moun
 
 /** Outer places first. */
 function listPlaces(places: Places): string[] {
-  const { writable, openers, denied, hidden, veiled, shown, temporary } = places;
-  const all = [writable, openers, denied, places.protected, hidden, veiled, shown, [temporary]].flat();
+  const { writable, openers, denied, hidden, veiled, shown, temporary, scratch } = places;
+  const all = [writable, openers, denied, places.protected, hidden, veiled, shown, temporary, scratch].flat();
   return [...new Set(all)].toSorted((a, b) => depthOf(a) - depthOf(b));
 }
 

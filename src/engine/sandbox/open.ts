@@ -1,7 +1,8 @@
-/** The sandbox of a session, where settings or the call ask for one. */
+/** The sandbox of a session, where settings ask for one: files, or options of the call, which are settings too. */
 import { resolve } from 'node:path';
-import type { Clock, Logger, SandboxSettings, SessionConfig, Workspace } from '../../protocol/index.js';
+import type { Clock, Logger, SessionConfig, Workspace } from '../../protocol/index.js';
 import type { LoadedSettings } from '../settings/load.js';
+import type { SettingsNotice } from '../settings/notice.js';
 import type { Sandbox } from './sandbox.js';
 
 interface Surroundings {
@@ -18,8 +19,8 @@ export async function openSandbox(
   loaded: LoadedSettings,
   { workspace, clock, logger, home, childEnv }: Surroundings,
 ): Promise<Sandbox | undefined> {
-  const settings = sandboxSettings(config, loaded);
-  if (settings.enabled !== true) return undefined;
+  const { sandbox: settings } = loaded.value;
+  if (settings?.enabled !== true) return undefined;
   const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
   const roots = await Promise.all(folders.map((folder) => workspace.realPath(folder)));
   const { createSandbox } = await import('./sandbox.js');
@@ -36,13 +37,8 @@ export async function openSandbox(
   });
 }
 
-/** Policy counts more than the call, the call more than other files. */
-function sandboxSettings(config: SessionConfig, { value, origins }: LoadedSettings): SandboxSettings {
-  const { sandbox = {} } = value;
-  const isPolicy = (key: string): boolean =>
-    Object.entries(origins).some(
-      ([path, layer]) => layer === 'managed' && (path === `sandbox.${key}` || path.startsWith(`sandbox.${key}.`)),
-    );
-  const ofPolicy = Object.fromEntries(Object.entries(sandbox).filter(([key]) => isPolicy(key)));
-  return { ...sandbox, ...(config.sandbox as SandboxSettings | undefined), ...ofPolicy };
-}
+/** That commands run outside of a sandbox which settings would like is no secret between the settings and the log. */
+export const noticesOf = (sandbox: Sandbox | undefined): SettingsNotice[] =>
+  sandbox?.unavailable === undefined
+    ? []
+    : [{ level: 'warning', content: `Commands run without a sandbox, as settings allow. ${sandbox.unavailable}` }];

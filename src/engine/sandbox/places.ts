@@ -88,7 +88,7 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
         findProtected({ roots: current, allowed, home, configDir }),
       ]);
       const places: Places = {
-        writable: [...writable, own.temporary],
+        writable,
         openers: guards.openers,
         denied,
         protected: guards.guarded.map(({ path }) => path),
@@ -96,6 +96,7 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
         veiled,
         shown: [...open, own.sockets, ...findPathFolders(options.path, [...veiled, temporary])],
         temporary,
+        scratch: own.temporary,
       };
       const guarded = new Map(
         [...denied.map((path) => ({ path })), ...guards.guarded].map((each) => [each.path, each]),

@@ -7,10 +7,9 @@ import { HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ProcessSpec, SandboxSettings } from '../../protocol/index.js';
 import { resolveReal } from '../workspace/files.js';
 import { toBridgeArgv, withoutProxy, withProxy } from './bridge.js';
-import { findProgram, probe, toBubblewrapArgv, unavailable, unavailableHere } from './bubblewrap.js';
+import { findProgram, isReachable, probe, toBubblewrapArgv, unavailable, unavailableHere } from './bubblewrap.js';
 import { createDomains } from './domains.js';
-import { createExclusion } from './excluded.js';
-import { describeSandbox, type SandboxFacts, toHint } from './hint.js';
+import { describeSandbox, type Failure, type SandboxFacts, toHint } from './hint.js';
 import { type MountPlan, planMounts } from './mounts.js';
 import { createPlaceFinder, type PlaceFinder, type Sight } from './places.js';
 import { type Proxy, startProxy } from './proxy.js';
@@ -26,8 +25,6 @@ export interface SandboxOptions {
   env: Readonly<Record<string, string>>;
   clock: Clock;
   logger?: Logger;
-  /** Whether any part of a shell line is one of `excludedCommands`. Without it only plain lines are judged. */
-  isExcluded?: (command: string) => boolean;
   /** Whether the user has opened this host on a private network. */
   opensPrivate?: (host: string, port: number) => boolean;
   /** All addresses of a host. */
@@ -39,23 +36,32 @@ export interface SandboxedSpec extends Pick<ProcessSpec, 'argv' | 'cwd' | 'env'>
   roots?: readonly string[];
 }
 
+export interface SandboxFailure extends Pick<Failure, 'output' | 'exitCode'> {
+  /** The working directories of then, when they have changed. */
+  roots?: readonly string[];
+}
+
 export interface Wrapped extends Pick<ProcessSpec, 'argv' | 'env'> {
   /** To be called when the process has ended. Never rejects. */
   release(): Promise<void>;
 }
 
 export interface Sandbox {
-  /** Why commands run outside of it, where settings allow that (`failIfUnavailable: false`). */
+  /** Why commands run outside of it and what to do, where settings allow that (`failIfUnavailable: false`). */
   readonly unavailable?: string;
+  /** Commands that no rule is about run unasked in it. */
+  readonly autoAllows: boolean;
+  /** A person may let a command out of it. */
+  readonly mayLeave: boolean;
   /** The folder that is TMPDIR of commands, by the same name inside and outside. Gone after `close`. */
   readonly temporary?: string;
   /** The same process, in the sandbox. Throws `sandbox_unavailable` when something could not be kept from it. */
   wrap(spec: SandboxedSpec): Promise<Wrapped>;
   /** False for a command that runs outside: rules and people decide about it as if there were no sandbox. */
   covers(command: string): boolean;
-  /** What to tell the model about a command that failed. */
-  hintFor(output: string, exitCode: number): string | undefined;
-  /** What commands may do, in a paragraph. */
+  /** What to tell the model about a command that ran in it and failed. */
+  hintFor(failure: SandboxFailure): string | undefined;
+  /** What commands may do, in a paragraph that stays the same. */
   describe(): string;
   /** Ends its connections and removes its folder. Processes in it should have ended. */
   close(): Promise<void>;
@@ -71,13 +77,18 @@ export async function createSandbox(settings: SandboxSettings, options: SandboxO
   } catch (error) {
     const isMissing = error instanceof HeddleError && error.code === 'sandbox_unavailable' && error.data.here === true;
     if (!isMissing || settings.failIfUnavailable !== false) throw error;
-    options.logger?.('warn', `Commands run without a sandbox. ${error.message}`);
-    return createAbsent(error.message);
+    const reason = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+    options.logger?.('warn', `Commands run without a sandbox. ${reason}`);
+    return createAbsent(reason, settings);
   }
 }
 
-const createAbsent = (reason: string): Sandbox => ({
+const mayLeave = ({ allowUnsandboxedCommands }: SandboxSettings): boolean => allowUnsandboxedCommands !== false;
+
+const createAbsent = (reason: string, settings: SandboxSettings): Sandbox => ({
   unavailable: reason,
+  autoAllows: false,
+  mayLeave: mayLeave(settings),
   wrap: ({ argv, env }) => Promise.resolve({ argv, env, release: () => Promise.resolve() }),
   covers: () => false,
   hintFor: () => undefined,
@@ -89,6 +100,7 @@ async function startSandbox(settings: SandboxSettings, options: SandboxOptions):
   const { roots, env, clock, logger } = options;
   const { network = {} } = settings;
   if (process.platform !== 'linux') throw unavailableHere('The sandbox works on Linux only.', 'Switch it off here.');
+  const isExcluded = await openExclusion(settings, options);
   const domains = createDomains(network, { opensPrivate: options.opensPrivate });
   const relay = { http: network.httpProxyPort, socks: network.socksProxyPort };
   const hasNetwork = !domains.none || relay.http !== undefined || relay.socks !== undefined;
@@ -109,6 +121,7 @@ async function startSandbox(settings: SandboxSettings, options: SandboxOptions):
     const sandbox = toSandbox({
       settings,
       options,
+      isExcluded,
       finder,
       folder,
       own,
@@ -123,6 +136,16 @@ async function startSandbox(settings: SandboxSettings, options: SandboxOptions):
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** The parser of shell lines is large, and needed only where something is excluded. */
+async function openExclusion(
+  { excludedCommands = [] }: SandboxSettings,
+  { home }: SandboxOptions,
+): Promise<(command: string) => boolean> {
+  if (excludedCommands.length === 0) return () => false;
+  const { createExclusion } = await import('./excluded.js');
+  return createExclusion(excludedCommands, { home });
 }
 
 async function demandProgram(
@@ -151,6 +174,7 @@ async function tryOut(sandbox: Sandbox, { roots, env }: SandboxOptions): Promise
 interface SandboxParts {
   settings: SandboxSettings;
   options: SandboxOptions;
+  isExcluded(command: string): boolean;
   finder: PlaceFinder;
   folder: string;
   own: { temporary: string; sockets: string; empty: string };
@@ -164,12 +188,12 @@ function toSandbox(parts: SandboxParts): Sandbox {
   const isRoot = process.getuid?.() === 0;
   const held = new Set<HeldStubs>();
   let closed = false;
-  const isExcluded = options.isExcluded ?? createExclusion(settings.excludedCommands ?? []);
   const facts: SandboxFacts = {
-    writable: [...options.roots, ...finder.allowed],
+    allowed: settings.filesystem?.allowWrite ?? [],
     hidden: settings.filesystem?.denyRead ?? [],
     ...(bridge !== undefined && { domains: describeDomains(settings) }),
-    mayLeave: settings.allowUnsandboxedCommands !== false,
+    excluded: settings.excludedCommands ?? [],
+    mayLeave: mayLeave(settings),
   };
 
   const toEnvironment = (env: Readonly<Record<string, string>>): Record<string, string> => {
@@ -179,9 +203,12 @@ function toSandbox(parts: SandboxParts): Sandbox {
   };
 
   return {
+    autoAllows: settings.autoAllowBashIfSandboxed === true,
+    mayLeave: facts.mayLeave,
     temporary: own.temporary,
     async wrap({ argv, cwd, env, roots = options.roots }) {
       if (closed) throw unavailable('The sandbox is closed.', 'Start a new session.');
+      for (const each of [program, bridge?.socat]) if (each !== undefined) checkProgram(each, roots);
       const sight = await finder.look(roots);
       const plan = planMounts(sight.places, sight.kindOf);
       const place = resolveReal(cwd);
@@ -210,8 +237,9 @@ function toSandbox(parts: SandboxParts): Sandbox {
         throw error;
       }
     },
-    covers: (command) => !isExcluded(command),
-    hintFor: (output, exitCode) => toHint(facts, output, exitCode),
+    covers: (command) => !parts.isExcluded(command),
+    hintFor: ({ output, exitCode, roots = options.roots }) =>
+      toHint(facts, { output, exitCode, writable: [...roots, ...finder.allowed] }),
     describe: () => describeSandbox(facts),
     async close() {
       closed = true;
@@ -242,6 +270,16 @@ function checkPlan({ replaceable, view }: MountPlan, cwd: string): void {
   throw unavailable(
     `The working directory ${cwd} cannot be seen in the sandbox.`,
     'Add it to the working directories, or to sandbox.filesystem.allowRead.',
+  );
+}
+
+/** A folder that was added later may hold the very program that makes the sandbox. */
+function checkProgram(program: string, roots: readonly string[]): void {
+  const root = roots.find((each) => isReachable(program, each));
+  if (root === undefined) return;
+  throw unavailable(
+    `The sandbox needs ${program}, which commands could replace: they may write in ${root}.`,
+    'Take that folder out of the working directories, or switch the sandbox off.',
   );
 }
 

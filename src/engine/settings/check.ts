@@ -1,5 +1,6 @@
 /** What is wrong with the value of a settings file. Nothing in it is dropped in silence, least of all a restriction. */
-import { HOOK_EVENTS } from '../../protocol/plain.js';
+import type { HookCommand } from '../../protocol/index.js';
+import { HOOK_EVENTS, type HookEvent } from '../../protocol/plain.js';
 import { didYouMean, findNearName } from './near-name.js';
 import { findListFaults } from './rule-text.js';
 import type { SettingsLayerName } from './problem.js';
@@ -28,6 +29,23 @@ const GUARD_KEYS = new Set([
   'availableModels',
   'strictKnownMarketplaces',
 ]);
+
+/** Where keys that restrict belong, by their names; some are written at the top, or one table too high. */
+const HOMES: Readonly<Record<string, readonly string[]>> = {
+  permissions: ['allow', 'ask', 'deny', 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'],
+  sandbox: [
+    'failIfUnavailable',
+    'autoAllowBashIfSandboxed',
+    'allowUnsandboxedCommands',
+    'excludedCommands',
+    'network',
+    'filesystem',
+  ],
+  'sandbox.network': ['allowedDomains', 'deniedDomains', 'allowUnixSockets', 'allowAllUnixSockets'],
+  'sandbox.filesystem': ['allowWrite', 'denyWrite', 'denyRead', 'allowRead'],
+};
+const HOME_OF = new Map(Object.entries(HOMES).flatMap(([home, names]) => names.map((name) => [name, home] as const)));
+const NAMES_WITH_HOME = [...HOME_OF.keys()];
 
 const MANAGED_ONLY = ['allowManagedHooksOnly', 'allowManagedPermissionRulesOnly', 'allowManagedMcpServersOnly'];
 
@@ -82,18 +100,36 @@ export async function checkSettings(value: unknown, layer: SettingsLayerName): P
   const wrong = outcome.success ? [] : problemsOf(outcome.error.issues);
   return [
     ...wrong.map(({ path, problem }): Finding => ({ path, severity: 'error', text: problem })),
-    ...findUnknownKeys(Settings(), value).map(({ path, near }) => describeUnknown(showPath(path), near)),
+    ...findUnknownKeys(Settings(), value).map(({ path, near }) =>
+      describeUnknown(showPath(path), { name: String(path.at(-1)), near }),
+    ),
     ...findRuleFaults(value.permissions),
-    ...findHookFaults(value.hooks, showPath),
+    ...(await findHookFaults(value.hooks, { showPath, isWellFormed: outcome.success })),
     ...(layer === 'managed' ? [] : findMisplaced(value)),
   ];
 }
 
 /** Guards are few and short: a key that is nearly one of them was meant to be it, and must not be passed over. */
-function describeUnknown(path: string, near: UnknownKey['near']): Finding {
+function describeUnknown(path: string, { name, near }: { name: string; near: UnknownKey['near'] }): Finding {
+  const home = findHome(path, name);
+  const isNearer = near !== undefined && near.distance <= (home?.distance ?? Infinity);
+  if (home !== undefined && !isNearer) {
+    const text = `this key does nothing here; it belongs into "${home.path}"`;
+    return { path, severity: 'error', text, meansGuard: true };
+  }
   const meansGuard = near !== undefined && near.distance <= 2 && (isGuard(path) || GUARD_KEYS.has(near.name));
   const text = `this key is not known${didYouMean(near)}`;
   return { path, severity: meansGuard ? 'error' : 'warning', text, meansGuard };
+}
+
+/** The place where a key of this name restricts something; undefined where nothing of the kind can be meant. */
+function findHome(path: string, name: string): { path: string; distance: number } | undefined {
+  if (path !== name && !isGuard(path)) return undefined;
+  if (isEvent(name)) return { path: 'hooks', distance: 0 };
+  const near = findNearName(name, NAMES_WITH_HOME);
+  // A short name is near to many words.
+  if (near === undefined || near.distance > (near.name.length > 3 ? 1 : 0)) return undefined;
+  return { path: HOME_OF.get(near.name) ?? '', distance: near.distance };
 }
 
 function findRuleFaults(permissions: unknown): Finding[] {
@@ -109,23 +145,40 @@ function findRuleFaults(permissions: unknown): Finding[] {
   });
 }
 
-function findHookFaults(hooks: unknown, showPath: (path: readonly (string | number)[]) => string): Finding[] {
+async function findHookFaults(
+  hooks: unknown,
+  { showPath, isWellFormed }: { showPath: (path: Path) => string; isWellFormed: boolean },
+): Promise<Finding[]> {
   if (!isTable(hooks)) return [];
+  const [{ findHookProblems }, { compileMatcher }] = await Promise.all([
+    import('../hooks/definition.js'),
+    import('../hooks/match.js'),
+  ]);
+  const toWarning = (path: string, text: string): Finding => ({ path, severity: 'warning', text });
   return Object.entries(hooks).flatMap(([event, matchers]): Finding[] => {
     const path = showPath(['hooks', event]);
     if (EVENTS_OF_OTHERS.has(event)) return [{ path, severity: 'warning', text: 'nothing here causes this event' }];
-    if (!HOOK_EVENTS.includes(event as (typeof HOOK_EVENTS)[number])) {
+    if (!isEvent(event)) {
       const near = findNearName(event, HOOK_EVENTS);
       return [{ path, severity: 'error', text: `there is no hook event of this name${didYouMean(near)}` }];
     }
-    return listOf(matchers).flatMap((matcher, at) =>
-      listOf(isTable(matcher) ? matcher.hooks : undefined).flatMap((hook, index) => {
+    return listOf(matchers).flatMap((matcher, at) => {
+      const { matcher: pattern, hooks: list } = isTable(matcher) ? matcher : {};
+      const problem = typeof pattern === 'string' ? compileMatcher(pattern, event).problem : undefined;
+      const ofHooks = listOf(list).flatMap((hook, index): Finding[] => {
+        const place = `${path}[${at}].hooks[${index}]`;
         const text = findHookFault(hook);
-        return text === undefined ? [] : [{ path: `${path}[${at}].hooks[${index}]`, severity: 'error' as const, text }];
-      }),
-    );
+        if (text !== undefined) return [{ path: place, severity: 'error', text }];
+        // Only what the schema has passed is a hook for sure.
+        const problems = isWellFormed ? findHookProblems(event, hook as HookCommand) : [];
+        return problems.map((each) => toWarning(place, each));
+      });
+      return problem === undefined ? ofHooks : [toWarning(`${path}[${at}].matcher`, problem), ...ofHooks];
+    });
   });
 }
+
+const isEvent = (name: string): name is HookEvent => (HOOK_EVENTS as readonly string[]).includes(name);
 
 function findHookFault(hook: unknown): string | undefined {
   if (!isTable(hook) || typeof hook.type !== 'string') return undefined;

@@ -35,6 +35,12 @@ export interface ConfigReading {
   layer?: SettingsLayerName;
 }
 
+/** Throws `invalid_settings` for a key that has no name here, or a value that it cannot have. */
+export function checkConfigKey(key: string, value: unknown): void {
+  if (value === undefined) findKey(key);
+  else toValue(key, value);
+}
+
 /** The value in force. Throws for a key that has no name here. */
 export function readConfigKey(loaded: Pick<LoadedSettings, 'value' | 'origins'>, key: string): ConfigReading {
   findKey(key);

@@ -1,4 +1,4 @@
-/** Changes a settings file: whole or not at all, one process at a time, comments and unknown keys kept. */
+/** Changes settings files: whole or not at all, one process at a time, comments and unknown keys kept. */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { isTable } from './check.js';
 import { realPathOf } from './files.js';
 import { parseJsonc } from './jsonc.js';
 import { changeText, type ValueChange } from './jsonc-edit.js';
-import { withLock } from './lock.js';
+import { type Hold, withLock } from './lock.js';
 import { MAX_SETTINGS_BYTES, readText } from './read.js';
 
 export interface EditOptions {
@@ -36,39 +36,93 @@ export interface EditOutcome {
 /** From what the file says now to what is to change in it. Called with the lock held; may throw. */
 export type SettingsEdit = (settings: Readonly<Record<string, unknown>>) => readonly ValueChange[];
 
+/** One file of several that are changed together. */
+export interface FileEdit {
+  file: string;
+  edit: SettingsEdit;
+  options?: EditOptions;
+}
+
 /** Throws `invalid_settings` and leaves the file alone when it cannot be read, parsed or written. */
 export async function editSettings(file: string, edit: SettingsEdit, options: EditOptions = {}): Promise<EditOutcome> {
-  const { clock = systemClock, shared = false, waitMs } = options;
-  const target = await findTarget(file, options.within);
-  return telling(file, async () => {
-    makeFolders(dirname(target), shared ? 0o777 : 0o700);
-    while (true) {
-      const outcome = await withLock(target, (hold) => editLocked(target, { edit, options, hold }), { clock, waitMs });
-      if (outcome !== undefined) return outcome;
-    }
-  });
+  const [outcome] = await editTogether([{ file, edit, options }]);
+  if (outcome === undefined) throw refusal(file, 'it was not found');
+  return outcome;
 }
 
-interface Change {
-  edit: SettingsEdit;
+/** All files or none: each is locked, read, parsed and checked before the first is written. */
+export async function editTogether(edits: readonly FileEdit[]): Promise<EditOutcome[]> {
+  const wanted: Wanted[] = [];
+  for (const { file, edit, options = {} } of edits) {
+    const target = await findTarget(file, options.within);
+    // Links may make one of two files; its lock can be had once.
+    const same = wanted.find((each) => each.target === target);
+    if (same === undefined) wanted.push({ target, file, edits: [edit], options });
+    else same.edits.push(edit);
+  }
+  for (const { target, file, options } of wanted) {
+    await telling(file, async () => makeFolders(dirname(target), options.shared === true ? 0o777 : 0o700));
+  }
+  // Always in the same order, so that two who want the same files do not wait for each other.
+  const ordered = wanted.toSorted((one, other) => (one.target < other.target ? -1 : 1));
+  while (true) {
+    const outcomes = await editLocked(ordered, []);
+    if (outcomes !== undefined) return wanted.flatMap(({ target }) => outcomes.filter(({ file }) => file === target));
+  }
+}
+
+interface Wanted {
+  target: string;
+  /** As it was named. */
+  file: string;
+  edits: SettingsEdit[];
   options: EditOptions;
-  hold: { isHeld(): boolean };
 }
 
-/** Undefined: the lock was lost on the way, and all must be done again. */
-async function editLocked(file: string, { edit, options, hold }: Change): Promise<EditOutcome | undefined> {
+/** What a file will say, with its lock held. */
+interface Prepared extends EditOutcome {
+  wanted: Wanted;
+  /** There is a file. */
+  exists: boolean;
+  hold: Hold;
+}
+
+/** Undefined: a lock was lost on the way, and all must be done again. */
+async function editLocked(
+  [first, ...rest]: readonly Wanted[],
+  prepared: readonly Prepared[],
+): Promise<EditOutcome[] | undefined> {
+  if (first === undefined) {
+    if (!prepared.every(({ hold }) => hold.isHeld())) return undefined;
+    replaceFiles(prepared.filter(({ changed }) => changed));
+    return prepared.map(({ changed, file, before, after }) => ({ changed, file, before, after }));
+  }
+  const { target, file, options } = first;
+  const { clock = systemClock, waitMs } = options;
+  return telling(file, () =>
+    withLock(
+      target,
+      async (hold) => editLocked(rest, [...prepared, { ...(await prepare(first)), wanted: first, hold }]),
+      { clock, waitMs },
+    ),
+  );
+}
+
+async function prepare({ target: file, edits, options }: Wanted): Promise<EditOutcome & { exists: boolean }> {
   const read = await readText(file, options.maxBytes ?? MAX_SETTINGS_BYTES);
   if ('fault' in read) throw refusal(file, read.fault);
   const before = read.text ?? '';
+  const exists = read.text !== undefined;
   const mark = before.startsWith('\uFEFF') ? '\uFEFF' : '';
-  const text = read.text === undefined ? '{}\n' : before.slice(mark.length);
-  const changes = edit(await parseTable(file, text));
-  const after = `${mark}${await changeText({ text, changes, file })}`;
-  if (changes.length === 0 || after === before) return { changed: false, file, before, after: before };
-  await parseTable(file, after.slice(mark.length));
-  if (!hold.isHeld()) return undefined;
-  replaceFile(file, { text: after, newMode: options.shared === true ? 0o666 : 0o600 });
-  return { changed: true, file, before, after };
+  const old = exists ? before.slice(mark.length) : '{}\n';
+  let text = old;
+  for (const edit of edits) {
+    const changes = edit(await parseTable(file, text));
+    if (changes.length > 0) text = await changeText({ text, changes, file });
+  }
+  if (text === old) return { changed: false, file, before, after: before, exists };
+  await parseTable(file, text);
+  return { changed: true, file, before, after: `${mark}${text}`, exists };
 }
 
 async function parseTable(file: string, text: string): Promise<Record<string, unknown>> {
@@ -99,14 +153,52 @@ async function telling<T>(file: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (thrown) {
-    // ENOENT, EACCES and the like; anything else is a fault of ours.
-    const isOfSystem = /^E[A-Z0-9]+$/.test((thrown as NodeJS.ErrnoException).code ?? '');
-    throw isOfSystem ? refusal(file, `it cannot be written: ${(thrown as Error).message}`, thrown) : thrown;
+    throw toRefusal(file, thrown);
   }
 }
 
-/** Writes beside the file and renames, so that a reader finds the old text or the new one. */
-function replaceFile(file: string, { text, newMode }: { text: string; newMode: number }): void {
+/** ENOENT, EACCES and the like; anything else is a fault of ours, or says already which file is meant. */
+function toRefusal(file: string, thrown: unknown): unknown {
+  const isOfSystem = /^E[A-Z0-9]+$/.test((thrown as NodeJS.ErrnoException).code ?? '');
+  return isOfSystem ? refusal(file, `it cannot be written: ${(thrown as Error).message}`, thrown) : thrown;
+}
+
+/** Writes beside the files and renames, so that a reader finds the old text or the new one. */
+function replaceFiles(files: readonly Prepared[]): void {
+  const drafts: string[] = [];
+  const done: Prepared[] = [];
+  let current = files[0];
+  try {
+    for (const each of files) {
+      current = each;
+      drafts.push(writeDraft(each.file, { text: each.after, newMode: newModeOf(each) }));
+    }
+    for (const [at, each] of files.entries()) {
+      current = each;
+      renameSync(drafts[at] ?? '', each.file);
+      done.push(each);
+    }
+  } catch (thrown) {
+    for (const draft of drafts) rmSync(draft, { force: true });
+    done.forEach(putBack);
+    throw current === undefined ? thrown : toRefusal(current.wanted.file, thrown);
+  }
+}
+
+const newModeOf = ({ wanted }: Prepared): number => (wanted.options.shared === true ? 0o666 : 0o600);
+
+function putBack(prepared: Prepared): void {
+  const { file, before, exists } = prepared;
+  try {
+    if (exists) renameSync(writeDraft(file, { text: before, newMode: newModeOf(prepared) }), file);
+    else rmSync(file, { force: true });
+  } catch {
+    // What is told is the error that came first.
+  }
+}
+
+/** A file beside the other, with its mode and owner. */
+function writeDraft(file: string, { text, newMode }: { text: string; newMode: number }): string {
   const existing = statSync(file, { throwIfNoEntry: false });
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}.tmp`);
   try {
@@ -117,12 +209,11 @@ function replaceFile(file: string, { text, newMode }: { text: string; newMode: n
     } finally {
       closeSync(fd);
     }
-    if (existing !== undefined) {
-      const own = statSync(draft);
-      if (own.uid !== existing.uid || own.gid !== existing.gid) keepOwner(draft, existing);
-      chmodSync(draft, existing.mode & 0o7777);
-    }
-    renameSync(draft, file);
+    if (existing === undefined) return draft;
+    const own = statSync(draft);
+    if (own.uid !== existing.uid || own.gid !== existing.gid) keepOwner(draft, existing);
+    chmodSync(draft, existing.mode & 0o7777);
+    return draft;
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;

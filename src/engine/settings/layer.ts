@@ -29,12 +29,15 @@ export type LayerSource =
   /** `required`: that there is no such file is a fatal problem. */
   | { file: string; required?: boolean }
   /** JSON itself; `label` names it in problems. */
-  | { text: string; label: string };
+  | { text: string; label: string }
+  /** A value that was never text, and has no lines. */
+  | { value: unknown; label: string };
 
 /** Never throws: what is wrong is among the problems. */
 export async function loadLayer(name: SettingsLayerName, source: LayerSource): Promise<SettingsLayer> {
   const file = 'file' in source ? source.file : source.label;
   const empty: SettingsLayer = { name, file, exists: true, settings: {}, rules: [], problems: [] };
+  if ('value' in source) return toLayer({ name, file, parsed: withoutLines(source.value) });
   const refuse = (text: string): SettingsLayer => ({ ...empty, problems: [unreadable({ name, file, text })] });
   const read = 'file' in source ? await readText(source.file) : { text: source.text };
   if ('fault' in read) return refuse(read.fault);
@@ -68,6 +71,8 @@ async function toLayer({ name, file, parsed }: { name: SettingsLayerName; file: 
   const layer: SettingsLayer = { name, file, exists: true, settings, rules: [], problems };
   return { ...layer, rules: placeRules(settings, parsed) };
 }
+
+const withoutLines = (value: unknown): ParsedText => ({ value, faults: [], placeOf: () => ({ line: 0, column: 0 }) });
 
 /** `manual` is what some call the default mode. */
 function withOldNames(value: unknown): unknown {

@@ -2,6 +2,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { HookMatcherSettings, PermissionMode, Settings, SettingSource } from '../../protocol/index.js';
 import type { RuleLayer } from '../permissions/layers.js';
+import { OPTIONS_LABEL } from './called-rules.js';
 import { managedFiles, type SettingsFiles } from './files.js';
 import { type LayerSource, loadLayer, type PlacedRule, type SettingsLayer, unreadable } from './layer.js';
 import { mergeLayers, type MergedSettings } from './merge.js';
@@ -14,6 +15,10 @@ export interface LoadOptions {
   sources: readonly SettingSource[];
   /** The value of `--settings`: JSON, or the path of a file. */
   flag?: string;
+  /** Settings that are options of the call: the stronger part of the same layer. */
+  options?: Readonly<Record<string, unknown>>;
+  /** What is known to be wrong with other options of the call. */
+  called?: readonly SettingsProblem[];
   /** Where a relative path in `flag` starts; the project when absent. */
   cwd?: string;
   /** Policy that the host gives, as JSON. Weaker than the files of administrators. */
@@ -72,10 +77,11 @@ export async function reloadSettings(last: LoadedSettings, options: LoadOptions)
 }
 
 /** All sources at once, the strongest first. */
-async function readLayers({ files, sources, flag, managed, cwd }: LoadOptions): Promise<SettingsLayer[]> {
+async function readLayers({ files, sources, flag, options, managed, cwd }: LoadOptions): Promise<SettingsLayer[]> {
   const wanted: (readonly [SettingsLayerName, LayerSource])[] = [];
   const has = (source: SettingSource): boolean => sources.includes(source);
   if (managed !== undefined) wanted.push(['managed', { text: managed, label: '--managed-settings' }]);
+  if (options !== undefined) wanted.push(['flag', { value: options, label: OPTIONS_LABEL }]);
   if (flag !== undefined) wanted.push(['flag', flagSource(flag, cwd ?? files.projectRoot)]);
   if (has('local')) {
     wanted.push(['local', { file: files.local }]);
@@ -111,7 +117,7 @@ function flagSource(flag: string, cwd: string): LayerSource {
   return { file: resolve(cwd, flag), required: true };
 }
 
-function compose(layers: SettingsLayer[], { files, trusted }: LoadOptions): LoadedSettings {
+function compose(layers: SettingsLayer[], { files, trusted, called = [] }: LoadOptions): LoadedSettings {
   const inert: InertKey[] = [];
   const outside = mergeLayers(layers.filter(({ name }) => !isOfProject(name)));
   const mode: PermissionMode = outside.value.permissions?.defaultMode ?? 'default';
@@ -131,7 +137,7 @@ function compose(layers: SettingsLayer[], { files, trusted }: LoadOptions): Load
   const limits = { managedOnly, policy, hooksAreOff };
   const final = counting.map((layer) => ({ ...layer, settings: limitToPolicy(layer, limits) }));
   const merged = mergeLayers(final);
-  const problems = [...layers.flatMap((layer) => layer.problems), ...dropBypass(merged, layers)];
+  const problems = [...called, ...layers.flatMap((layer) => layer.problems), ...dropBypass(merged, layers)];
   return {
     ...merged,
     files,

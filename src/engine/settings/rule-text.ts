@@ -18,28 +18,36 @@ const STRICTNESS: readonly unknown[] = ['allow', 'ask', 'deny'];
 /**
  * Undefined: nothing is wrong. Half a rule is an error anywhere; one that can never match is where it should restrict.
  * Names of tools that nobody here knows are a warning, for hosts have tools of their own; not so a name that restricts
- * and was only misspelled.
+ * and was only misspelled. `tools` are names beside the built-in ones.
  */
-export function findRuleFault(rule: unknown, behavior: PermissionBehavior): RuleFault | undefined {
+export function findRuleFault(
+  rule: unknown,
+  behavior: PermissionBehavior,
+  tools: readonly string[] = [],
+): RuleFault | undefined {
   if (!isWritten(rule)) return undefined;
-  const fault = findWritingFault(rule, behavior);
+  const fault = findWritingFault(rule, behavior, tools);
   if (fault !== undefined) return fault;
-  const [first] = compileRules([{ ...PLACE, [behavior]: [rule] }], { home: '/' }).problems;
+  const [first] = compileRules([{ ...PLACE, [behavior]: [rule] }], { home: '/', tools }).problems;
   if (first === undefined) return undefined;
   const text = `${JSON.stringify(first.rule)} can never match: ${first.problem}`;
   return { severity: behavior === 'allow' ? 'warning' : 'error', text, isIdle: true };
 }
 
 /** The faults of a list by index. Lists are long and mostly fine: they are compiled at once before each rule is. */
-export function findListFaults(rules: readonly unknown[], behavior: PermissionBehavior): Map<number, RuleFault> {
+export function findListFaults(
+  rules: readonly unknown[],
+  behavior: PermissionBehavior,
+  tools: readonly string[] = [],
+): Map<number, RuleFault> {
   const written = rules.filter(isWritten);
   const isFine =
-    written.every((rule) => findWritingFault(rule, behavior) === undefined) &&
-    compileRules([{ ...PLACE, [behavior]: written }], { home: '/' }).problems.length === 0;
+    written.every((rule) => findWritingFault(rule, behavior, tools) === undefined) &&
+    compileRules([{ ...PLACE, [behavior]: written }], { home: '/', tools }).problems.length === 0;
   if (isFine) return new Map();
   return new Map(
     rules.flatMap((rule, index): [number, RuleFault][] => {
-      const fault = findRuleFault(rule, behavior);
+      const fault = findRuleFault(rule, behavior, tools);
       return fault === undefined ? [] : [[index, fault]];
     }),
   );
@@ -48,7 +56,11 @@ export function findListFaults(rules: readonly unknown[], behavior: PermissionBe
 /** Where a rule starts from does not decide whether it can be read. */
 const PLACE = { name: 'user', base: '/' } as const;
 
-function findWritingFault(rule: WrittenRule, behavior: PermissionBehavior): RuleFault | undefined {
+function findWritingFault(
+  rule: WrittenRule,
+  behavior: PermissionBehavior,
+  tools: readonly string[],
+): RuleFault | undefined {
   if (typeof rule === 'object') {
     const { tool, behavior: own = behavior } = rule;
     if (tool === undefined || tool.trim() === '') {
@@ -61,8 +73,8 @@ function findWritingFault(rule: WrittenRule, behavior: PermissionBehavior): Rule
   for (const { text, tool, problem } of parseWritten(rule)) {
     if (problem !== undefined) return error(`${JSON.stringify(text)}: ${problem}`);
     if (/[\s()]/.test(tool)) return error(`${JSON.stringify(tool)} is no name of a tool`);
-    if (tool.includes('*') || isKnownTool(tool)) continue;
-    const near = findNearName(tool, Object.keys(TOOL_SCHEMAS));
+    if (tool.includes('*') || isKnownTool(tool, tools)) continue;
+    const near = findNearName(tool, [...Object.keys(TOOL_SCHEMAS), ...tools]);
     const isMisspelled = behavior !== 'allow' && near !== undefined && near.distance <= 1;
     const said = `${JSON.stringify(tool)} names no tool${didYouMean(near)}`;
     return { severity: isMisspelled ? 'error' : 'warning', text: said };

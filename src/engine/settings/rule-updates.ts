@@ -1,9 +1,11 @@
 /** Changes of permissions, written into a settings file. */
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { PermissionBehavior, PermissionRuleValue, PermissionUpdate } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import type { WrittenRule } from '../permissions/layers.js';
 import { isTable } from './check.js';
-import { editSettings, type EditOptions, type EditOutcome } from './edit.js';
+import { editSettings, editTogether, type EditOptions, type EditOutcome, type FileEdit } from './edit.js';
 import type { SettingsFiles } from './files.js';
 import { END, type ValueChange } from './jsonc-edit.js';
 import { findRuleFault } from './rule-text.js';
@@ -16,26 +18,44 @@ export function editOptionsFor(files: SettingsFiles, file: string): EditOptions 
 
 const DESTINATIONS = { userSettings: 'user', projectSettings: 'project', localSettings: 'local' } as const;
 
+/** Throws `invalid_settings` that names the first rule that cannot be used; gives what else there is to say. */
+function checkUpdates(updates: readonly PermissionUpdate[], tools: readonly string[] | undefined): string[] {
+  return updates.flatMap((update, at) => {
+    if (Object.hasOwn(DESTINATIONS, update.destination)) refuseMode(update);
+    return faultsOf(update, tools).map(({ index, text, isUsable }) => {
+      const place = `updatedPermissions[${at}].rules[${index}]`;
+      if (isUsable) return `${place}: ${text}`;
+      throw refusal(`${place} cannot be used: ${text}.`, 'Correct the rule.');
+    });
+  });
+}
+
+export interface WrittenUpdates {
+  outcomes: EditOutcome[];
+  /** What there is to say of rules that can be used and may do nothing. */
+  doubts: string[];
+}
+
 /**
- * Writes what is meant for settings files to them, and leaves what is meant for the session alone. Each file is changed
- * whole or not at all; what cannot be written anywhere is refused before the first is touched.
+ * Writes what is meant for settings files to them, and leaves what is meant for the session alone. Everything is written
+ * or nothing: a rule that cannot be used, wherever it is meant for, and a file that cannot be changed are refused before
+ * the first is touched. `tools` are names beside the built-in ones.
  */
 export async function writeRuleUpdates(
   files: SettingsFiles,
   updates: readonly PermissionUpdate[],
-  options?: Pick<EditOptions, 'clock' | 'waitMs'>,
-): Promise<EditOutcome[]> {
-  const kept = updates.filter(({ destination }) => Object.hasOwn(DESTINATIONS, destination));
-  kept.forEach(refuseUnfit);
-  const outcomes: EditOutcome[] = [];
-  for (const [destination, layer] of Object.entries(DESTINATIONS)) {
-    const own = kept.filter((update) => update.destination === destination);
-    if (own.length === 0) continue;
+  { tools, ...options }: Pick<EditOptions, 'clock' | 'waitMs'> & { tools?: readonly string[] } = {},
+): Promise<WrittenUpdates> {
+  const doubts = checkUpdates(updates, tools);
+  const edits = Object.entries(DESTINATIONS).flatMap(([destination, layer]): FileEdit[] => {
+    const own = updates.filter((update) => update.destination === destination);
+    if (own.length === 0) return [];
     const file = files[layer];
     if (file === undefined) throw refusal('This folder has no project settings of its own.', 'Use the user settings.');
-    outcomes.push(await applyRuleUpdates(file, own, { ...editOptionsFor(files, file), ...options }));
-  }
-  return outcomes;
+    const edit = (settings: Readonly<Record<string, unknown>>) => toChanges(settings, own, file);
+    return [{ file, edit, options: { ...editOptionsFor(files, file), ...options } }];
+  });
+  return { outcomes: await editTogether(edits), doubts };
 }
 
 /**
@@ -47,23 +67,51 @@ export async function applyRuleUpdates(
   updates: readonly PermissionUpdate[],
   options?: EditOptions,
 ): Promise<EditOutcome> {
-  updates.forEach(refuseUnfit);
+  for (const update of updates) {
+    refuseMode(update);
+    const fault = faultsOf(update).find(({ isUsable }) => !isUsable);
+    if (fault !== undefined) throw refusal(`The rule cannot be written: ${fault.text}.`, 'Correct the rule.');
+  }
   return editSettings(file, (settings) => toChanges(settings, updates, file), options);
+}
+
+/** Takes a rule out of a list, as it is written there: text or object. */
+export async function removeRule(
+  file: string,
+  { behavior, rule }: { behavior: PermissionBehavior; rule: WrittenRule },
+  options?: EditOptions,
+): Promise<EditOutcome> {
+  const edit = ({ permissions }: Readonly<Record<string, unknown>>): ValueChange[] => {
+    const list = isTable(permissions) ? permissions[behavior] : undefined;
+    // From the end, so that places before stay what they are.
+    return (Array.isArray(list) ? list : [])
+      .flatMap((each, at) =>
+        isDeepStrictEqual(each, rule) ? [{ path: ['permissions', behavior, at], value: undefined }] : [],
+      )
+      .toReversed();
+  };
+  return editSettings(file, edit, options);
 }
 
 export const toRuleText = ({ toolName, ruleContent }: PermissionRuleValue): string =>
   ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`;
 
-function refuseUnfit(update: PermissionUpdate): void {
-  if (update.type === 'setMode' && update.mode === 'bypassPermissions') {
-    throw refusal('bypassPermissions is never written to a settings file.', 'Choose it when a session starts.');
-  }
-  if (update.type !== 'addRules' && update.type !== 'replaceRules') return;
-  for (const rule of update.rules) {
-    const fault = findRuleFault(toRuleText(rule), update.behavior);
-    if (fault === undefined || (fault.severity === 'warning' && !fault.isIdle)) continue;
-    throw refusal(`The rule cannot be written: ${fault.text}.`, 'Correct the rule.');
-  }
+function refuseMode(update: PermissionUpdate): void {
+  if (update.type !== 'setMode' || update.mode !== 'bypassPermissions') return;
+  throw refusal('bypassPermissions is never written to a settings file.', 'Choose it when a session starts.');
+}
+
+/** What is wrong with rules that an update adds. Usable is one that is only about a tool nobody here knows. */
+function faultsOf(
+  update: PermissionUpdate,
+  tools: readonly string[] = [],
+): { index: number; text: string; isUsable: boolean }[] {
+  if (update.type !== 'addRules' && update.type !== 'replaceRules') return [];
+  return update.rules.flatMap((rule, index) => {
+    const fault = findRuleFault(toRuleText(rule), update.behavior, tools);
+    if (fault === undefined) return [];
+    return [{ index, text: fault.text, isUsable: fault.severity === 'warning' && !fault.isIdle }];
+  });
 }
 
 const refusal = (text: string, hint: string): HeddleError => new HeddleError('invalid_settings', text, { hint });

@@ -1,6 +1,8 @@
 /** The settings of one session: read when it opens, and again when a file changes. */
 import type { Clock, SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import type { EnvironmentLimits } from '../child-env.js';
+import { checkCalledRules } from './called-rules.js';
 import { findProjectRoot, settingsFiles } from './files.js';
 import { type LoadedSettings, type LoadOptions, loadSettings, reloadSettings } from './load.js';
 import { refuseBrokenSettings } from './problem.js';
@@ -13,16 +15,24 @@ export interface SessionSettings {
   refresh(): Promise<void>;
   /** Calls back with the files when something has changed and was taken over. */
   onChange(listener: (files: readonly string[]) => void | Promise<void>): void;
-  /** Decides whether a change is taken over; absent: it is. */
-  mayChange: ((files: readonly string[]) => Promise<boolean>) | undefined;
+  /** Decides whether a change is taken over, or that it is to be asked again later; absent: it is. */
+  mayChange: ((files: readonly string[]) => Promise<boolean | 'later'>) | undefined;
+}
+
+export interface SettingsParts {
+  clock: Clock;
+  home: string;
+  /** Names of tools that are not built in: rules may be about them. */
+  tools?: readonly string[];
 }
 
 /** Throws `invalid_settings` when a file is broken: nothing starts on half of what somebody wrote. */
 export async function openSettings(
   config: SessionConfig,
-  { clock, home }: { clock: Clock; home: string },
+  { clock, home, tools = [] }: SettingsParts,
 ): Promise<SessionSettings> {
-  const { configDir, cwd, managedDir, settings: flag, managedSettings: managed } = config;
+  const { configDir, cwd, managedDir, settings: flag, managedSettings: managed, sandbox } = config;
+  const called = checkCalledRules(config, tools);
   const projectRoot = findProjectRoot({ cwd, home });
   const files = settingsFiles({ configDir, projectRoot, home, ...(managedDir !== undefined && { managedDir }) });
   const more = flag === undefined || flag.trimStart().startsWith('{') ? [] : [flag];
@@ -33,17 +43,22 @@ export async function openSettings(
     sources: config.settingSources ?? [],
     cwd,
     trusted,
+    called,
     ...(flag !== undefined && { flag }),
+    ...(sandbox !== undefined && { options: { sandbox } }),
     ...(managed !== undefined && { managed }),
   };
   let loaded = await loadSettings(options);
   refuseBrokenSettings(loaded);
   const listeners: ((files: readonly string[]) => void | Promise<void>)[] = [];
+  /** Changes about which it is to be asked again. */
+  const undecided = new Set<string>();
   let refreshing: Promise<void> | undefined;
   const reload = async (changed: readonly string[]): Promise<void> => {
-    const mayChange = (await settings.mayChange?.(changed)) !== false;
+    const mayChange = (await settings.mayChange?.(changed)) ?? true;
     const isPolicy = changed.some((file) => files.managed.some((folder) => file.startsWith(folder)));
-    if (!mayChange && !isPolicy) return;
+    if (mayChange === 'later' && !isPolicy) for (const file of changed) undecided.add(file);
+    if (mayChange !== true && !isPolicy) return;
     loaded = await reloadSettings(loaded, options);
     for (const listener of listeners) await listener(changed);
   };
@@ -55,7 +70,8 @@ export async function openSettings(
     onChange: (listener) => void listeners.push(listener),
     async refresh() {
       // Whoever asks while files are being read waits for them, too.
-      const changed = watch.changed();
+      const changed = [...new Set([...undecided, ...watch.changed()])];
+      undecided.clear();
       if (changed.length > 0) {
         refreshing = (refreshing ?? Promise.resolve()).then(() => reload(changed)).catch(() => undefined);
       }
@@ -80,12 +96,30 @@ export function withSettings(called: SessionConfig, { value, origins, directorie
     ...pick('apiKeyHelper', apiKeyHelper, 'apiKeyHelper'),
     ...pick('effort', effortLevel, 'effortLevel'),
     ...pick('permissionMode', mode, 'permissions.defaultMode'),
-    ...(env && { env: { ...env, ...config.env, ...ofPolicy(env, origins) } }),
+    ...(env && { env: mergeEnvironment(config, env, origins) }),
     ...(directories.length > 0 && {
       additionalDirectories: [...(config.additionalDirectories ?? []), ...directories],
     }),
   };
 }
+
+/** An environment that the caller gave is part of the call; the one a process happens to have counts less than any file. */
+function mergeEnvironment(
+  { env: called, envIsExact }: SessionConfig,
+  env: Record<string, string>,
+  origins: LoadedSettings['origins'],
+): Record<string, string> {
+  return envIsExact === true ? { ...env, ...called, ...ofPolicy(env, origins) } : { ...called, ...env };
+}
+
+/** What settings mean for the environment of children. A caller who reads no settings files vouches for the folder. */
+export const environmentLimits = (
+  { settingSources = [], trusted }: SessionConfig,
+  { value, trusted: isTrusted }: LoadedSettings,
+): EnvironmentLimits => ({
+  untrusted: !isTrusted && (settingSources.length > 0 || trusted === false),
+  configured: Object.keys(value.env ?? {}),
+});
 
 /** Throws `invalid_config` when the call wants what settings have switched off. */
 function withoutBypass(config: SessionConfig, permissions: LoadedSettings['value']['permissions']): SessionConfig {

@@ -27,15 +27,16 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
   };
   return {
     name: 'Bash',
-    description:
-      'Runs a command in bash and gives its output, stdout and stderr together. The working directory is kept for ' +
-      'later calls, variables are not. Standard input is empty. With run_in_background it goes on while you work; you ' +
-      'are told when it ends. Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.',
+    description: describe(parts),
     inputSchema: inputSchemaOf('Bash'),
     limits: { text: MAX_INLINE, field: MAX_INLINE },
     async parse(input) {
       reader ??= await import('../permissions/command.js');
-      return parseToolInput('Bash', input);
+      const parsed = await parseToolInput('Bash', input);
+      // Before anybody is asked about it.
+      const refusal = refuseLeaving(parsed, parts);
+      if (refusal !== undefined) throw new Error(refusal);
+      return parsed;
     },
     isReadOnly: (input) => read().isPlainlyReadOnly(input.command),
     accesses: (input, { cwd }) => read().commandAccesses(input.command, cwd, parts.env.HOME),
@@ -45,25 +46,45 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       const moved = cwd === context.cwd ? [] : [`Shell cwd was reset to ${cwd}`];
       if (input.run_in_background === true) return startTask(input, { context, cwd, parts });
       const timeoutMs = input.timeout ?? DEFAULT_TIMEOUT_MS;
+      const sandbox = boxFor(input, parts);
       const {
         exit,
         output,
         dropped,
         cwd: last,
-      } = await runShell({ command: input.command, cwd, timeoutMs, sandbox: boxFor(input, parts) }, context);
+      } = await runShell({ command: input.command, cwd, timeoutMs, sandbox }, context);
       const ended = !exit.timedOut && !exit.aborted;
       const flood =
         dropped === 0
           ? []
           : [`The output was longer than 10 MB: ${dropped.toLocaleString('en-US')} bytes of it are lost`];
       const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : []), ...flood].join('\n');
-      const hint = parts.sandbox?.hintFor(output, exitCodeOf(exit));
+      const hint = sandbox?.hintFor({ output, exitCode: exitCodeOf(exit), roots: context.roots });
       return toOutput({ exit, text: output.trimEnd(), notes: lines(notes, hint ?? ''), timeoutMs });
     },
   };
 }
 
-function refuse(input: BashInput, { tasks, sandbox }: BashParts): string | undefined {
+const DESCRIPTION =
+  'Runs a command in bash and gives its output, stdout and stderr together. The working directory is kept for ' +
+  'later calls, variables are not. Standard input is empty. With run_in_background it goes on while you work; you ' +
+  'are told when it ends. Prefer Read, Edit, Glob and Grep to cat, sed, find and grep.';
+
+const describe = ({ sandbox }: BashParts): string =>
+  sandbox === undefined || sandbox.unavailable !== undefined ? DESCRIPTION : `${DESCRIPTION} ${sandbox.describe()}`;
+
+function refuseLeaving({ dangerouslyDisableSandbox }: BashInput, { sandbox }: BashParts): string | undefined {
+  if (dangerouslyDisableSandbox !== true || sandbox?.mayLeave !== false) return undefined;
+  return (
+    'Settings let no command leave the sandbox (sandbox.allowUnsandboxedCommands is false), so this one was not run. ' +
+    'Run it without dangerouslyDisableSandbox, or tell the user what has to be done outside.'
+  );
+}
+
+function refuse(input: BashInput, parts: BashParts): string | undefined {
+  const { tasks, sandbox } = parts;
+  const refusal = refuseLeaving(input, parts);
+  if (refusal !== undefined) return refusal;
   if (input.dangerouslyDisableSandbox === true && sandbox === undefined) {
     return 'There is no sandbox here. Run the command without dangerouslyDisableSandbox.';
   }

@@ -16,7 +16,12 @@ export function createConfigTool({ userFile, current }: ConfigToolParts): WholeT
     name: 'Config',
     description: 'Reads a setting, or writes it to the settings file of the user.',
     inputSchema: inputSchemaOf('Config'),
-    parse: (input) => parseToolInput('Config', input),
+    async parse(input) {
+      const parsed = await parseToolInput('Config', input);
+      const { checkConfigKey } = await import('../settings/config-keys.js');
+      checkConfigKey(parsed.setting, parsed.value);
+      return parsed;
+    },
     isReadOnly: ({ value }) => value === undefined,
     // Settings files are protected: writing one is asked about in every mode.
     accesses: ({ value }) => (value === undefined ? [] : [{ path: userFile, access: 'write' }]),

@@ -34,7 +34,7 @@ function createTaskCreate({ lists, refuseTask }: Parts): WholeTool<TaskCreateInp
     inputSchema: inputSchemaOf('TaskCreate'),
     parse: (input) => parseToolInput('TaskCreate', input),
     isReadOnly: () => false,
-    async run({ metadata, ...input }) {
+    async run({ metadata, ...input }, { signal }) {
       const task: ListedTask = {
         id: String(lists.lastTaskId + 1),
         ...input,
@@ -43,7 +43,7 @@ function createTaskCreate({ lists, refuseTask }: Parts): WholeTool<TaskCreateInp
         blockedBy: [],
         ...withMetadata(mergeMetadata(undefined, metadata)),
       };
-      const refusal = await refuseTask?.('TaskCreated', task);
+      const refusal = await refuseTask?.('TaskCreated', task, signal);
       if (refusal !== undefined) throw new Error(`The task was not added: ${refusal}`);
       lists.setTasks([...lists.tasks, task]);
       const { id, subject } = task;
@@ -62,7 +62,7 @@ function createTaskUpdate({ lists, refuseTask }: Parts): WholeTool<TaskUpdateInp
     inputSchema: inputSchemaOf('TaskUpdate'),
     parse: (input) => parseToolInput('TaskUpdate', input),
     isReadOnly: () => false,
-    async run(input) {
+    async run(input, { signal }) {
       const id = toId(input.taskId);
       const task = find(lists.tasks, id);
       if (task === undefined) {
@@ -71,7 +71,7 @@ function createTaskUpdate({ lists, refuseTask }: Parts): WholeTool<TaskUpdateInp
       }
       const { tasks, updatedFields } = updateTask(lists.tasks, task, input);
       const completes = task.status !== 'completed' && find(tasks, id)?.status === 'completed';
-      const refusal = completes ? await refuseTask?.('TaskCompleted', task) : undefined;
+      const refusal = completes ? await refuseTask?.('TaskCompleted', task, signal) : undefined;
       if (refusal !== undefined) throw new Error(`Task #${id} stays as it was: ${refusal}`);
       if (updatedFields.length > 0) lists.setTasks(tasks);
       const to = find(tasks, id)?.status ?? 'deleted';

@@ -11,7 +11,11 @@ export interface ToolParts {
   tasks: Tasks;
   lists: Lists;
   /** Tells hooks of a task that is about to be added or done; gives the reason if they do not want it. */
-  refuseTask?: (event: 'TaskCreated' | 'TaskCompleted', task: ListedTask) => Promise<string | undefined>;
+  refuseTask?: (
+    event: 'TaskCreated' | 'TaskCompleted',
+    task: ListedTask,
+    signal: AbortSignal,
+  ) => Promise<string | undefined>;
   /** Where commands run, if settings ask for one. */
   sandbox?: Sandbox | undefined;
   /** Opens a file for the output of a task. */

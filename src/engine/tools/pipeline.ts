@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   Clock,
   PermissionDenial,
@@ -9,8 +10,10 @@ import type {
 } from '../../protocol/index.js';
 import { setCwd } from '../choices.js';
 import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js';
+import { watchAbort } from '../hooks/grace.js';
 import type { OpenCall } from '../next-action.js';
-import { groundsOf, resolvePermission } from '../permissions/resolver.js';
+import { resolvePermission } from '../permissions/resolver.js';
+import { groundsOf } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
 
@@ -53,6 +56,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   }
 
   await scope.guard.refresh();
+  const parsed = input;
   const opinion = await beforeCall(scope, { block, tool, input }, signal);
   const remarks: HookRemarks = { notes: [...opinion.notes], ...(opinion.stop && { stop: opinion.stop }) };
   try {
@@ -61,7 +65,12 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     return { ...refuseUsage(`A hook changed the input. ${messageOf(thrown)}`), remarks };
   }
 
-  const judged = { tool, input, ...(opinion.decision && { hook: opinion.decision }) };
+  const judged = {
+    tool,
+    input,
+    ...(opinion.decision && { hook: opinion.decision }),
+    ...(opinion.updatedInput && { isRewritten: true }),
+  };
   let permission = await resolvePermission(scope, { call, ...judged }, signal);
   if (permission.kind === 'allow') {
     judged.input = permission.input;
@@ -74,7 +83,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   }
   if (signal.aborted) return { ...refuse(NOT_RUN), remarks };
   if (permission.kind === 'deny') {
-    const denial = { tool_name: tool.name, tool_use_id: block.id, tool_input: block.input };
+    const tool_input = isDeepStrictEqual(permission.input, parsed) ? block.input : permission.input;
+    const denial = { tool_name: tool.name, tool_use_id: block.id, tool_input };
     return { ...refuse(permission.message), denial, interrupt: permission.interrupt, remarks };
   }
   input = permission.input;
@@ -82,6 +92,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   const { exclusions = [], judgedOn } = permission;
   const context = toolContext(scope, { call, tool, signal, places: judgedOn.places, exclusions });
   const startedAt = scope.clock.monotonic();
+  const abortedAt = watchAbort(scope.clock, signal);
   let output: ToolOutput;
   try {
     const refusal = await unlessDeaf(scope.clock, tool.enforce?.(input, context), signal);
@@ -95,7 +106,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   }
 
   const durationMs = scope.clock.monotonic() - startedAt;
-  const after = await afterCall(scope, { block, tool, input, output, durationMs }, signal);
+  const ended = { block, tool, input, output, durationMs, abortedAt: abortedAt() };
+  const after = await afterCall(scope, ended, signal);
   remarks.notes.push(...after.notes);
   if (after.stop) remarks.stop ??= after.stop;
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });

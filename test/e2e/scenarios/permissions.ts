@@ -40,11 +40,11 @@ export const PERMISSIONS: Scenario[] = [
       result success turns=4
 
       * toolu_1: Bash {"command":"touch allowed"}: Writing to <root>/project/allowed needs approval
-      *   one could addDirectories or setMode
+      *   one could setMode
       * toolu_2: Bash {"command":"touch denied"}: Writing to <root>/project/denied needs approval
-      *   one could addDirectories or setMode
+      *   one could setMode
       * toolu_3: Bash {"command":"touch original"}: Writing to <root>/project/original needs approval
-      *   one could addDirectories or setMode
+      *   one could setMode
       * files: allowed, changed`,
   },
   {

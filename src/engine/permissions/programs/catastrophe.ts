@@ -16,11 +16,26 @@ export function findCatastrophe(reading: CommandReading, places: Places): string
   if (reading.redirections.some(({ writes, target }) => writes && target !== undefined && DISK.test(target.value))) {
     return 'It writes to a disk as a whole';
   }
-  return reading.line.includes('()') && FORK_BOMB.test(reading.line) ? 'It starts itself without end' : undefined;
+  return isForkBomb(reading.line) ? 'It starts itself without end' : undefined;
 }
 
+/** `f() { f | f & }`: looked for from the brackets on, because a name could begin anywhere. */
+function isForkBomb(line: string): boolean {
+  for (let at = line.indexOf('()'); at !== -1; at = line.indexOf('()', at + 2)) {
+    const name = /[\w:.-]{1,100}(?=\s{0,9}$)/.exec(line.slice(Math.max(0, at - 110), at))?.[0];
+    const end = line.indexOf('}', at);
+    const body = line.slice(at + 2, end === -1 ? undefined : end);
+    if (name !== undefined && /^\s*\{/.test(body) && /&/.test(body) && pipesInto(body, name)) return true;
+  }
+  return false;
+}
+
+const pipesInto = (body: string, name: string): boolean => {
+  const parts = body.split('|');
+  return parts.some((part, at) => at > 0 && part.trim().startsWith(name) && parts[at - 1]?.trim().endsWith(name));
+};
+
 const DISK = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper\/|md|loop)/;
-const FORK_BOMB = /([\w:.-]+)\s*\(\)\s*\{[^}|]*\1\s*\|\s*\1[^}]*&/;
 const ENDINGS = new Set(['shutdown', 'reboot', 'halt', 'poweroff']);
 
 function judge(segment: Segment, places: Places): string | undefined {

@@ -17,6 +17,8 @@ export interface DangerSpec {
   holds?: string;
   /** The value of such a flag is a command line. */
   runs?: boolean;
+  /** Subcommands without danger; any other has one, and so has any flag in front that takes no value. */
+  harmless?: string;
   /** Letters may come without a dash in the first argument: `tar xf`. */
   bundles?: boolean;
 }
@@ -25,7 +27,7 @@ const VIM: DangerSpec = { short: 'cSsuW', values: 'Ttw', long: 'cmd', starts: '+
 const NETCAT: DangerSpec = { short: 'ec', values: 'pwsiIOqx', long: 'exec sh-exec lua-exec', runs: true };
 const COMPILER: DangerSpec = { starts: '-fplugin= -wrapper -specs= -B -Xclang' };
 const PACKAGES: DangerSpec = { long: 'script-shell node-options' };
-const AWK: DangerSpec = { short: 'liE', values: 'Fvf', long: 'load include exec' };
+const AWK: DangerSpec = { short: 'liEfe', values: 'Fv', long: 'load include exec file source' };
 
 /** Keys are the name of a program, or its name and a subcommand. */
 export const DANGERS: Readonly<Record<string, DangerSpec>> = {
@@ -65,6 +67,10 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   nano: { short: 's', values: 'CJQTXYZor', long: 'speller', runs: true },
   awk: AWK,
   gawk: AWK,
+  mawk: { ...AWK, short: 'Wf' },
+  dc: { short: 'ef', long: 'expression file', holds: '!' },
+  m4: { short: 'D', values: 'IUF', holds: 'syscmd' },
+  fzf: { long: 'preview bind' },
   ssh: { short: 'oFI', values: 'BbcDEeiJLlmOpQRSWw' },
   scp: { short: 'oFSD', values: 'cilPX', runs: true },
   sftp: { short: 'oFSDb', values: 'BciJlPRsX' },
@@ -78,6 +84,7 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   make: { long: 'eval', starts: 'SHELL= MAKEFLAGS= .SHELLFLAGS=' },
   gmake: { long: 'eval', starts: 'SHELL= MAKEFLAGS= .SHELLFLAGS=' },
   cmake: { words: '-E -P' },
+  npx: { short: 'c', values: 'pw', long: 'call', runs: true },
   npm: PACKAGES,
   pnpm: PACKAGES,
   yarn: PACKAGES,
@@ -93,11 +100,12 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   psql: { holds: '\\!' },
   mysql: { long: 'pager tee', holds: '\\!' },
   sqlite3: { holds: '.shell .system .load .output .once edit( writefile( load_extension(' },
+  // Its commands may be abbreviated, and most of them run what they are given.
   tmux: {
-    words:
-      'new new-session neww new-window splitw split-window run run-shell if-shell respawn-pane respawn-window pipe-pane send send-keys',
+    values: 'LST',
+    harmless:
+      'ls list-sessions lsw list-windows lsp list-panes lsc list-clients lscm list-commands lsk list-keys lsb list-buffers has has-session info server-info capturep capture-pane kill-session kill-window killw kill-pane killp kill-server show show-options showw show-window-options showb show-buffer showenv show-environment start start-server',
   },
-  screen: { short: 'Xc' },
   xterm: { words: '-e' },
   'apt-get': { short: 'o', long: 'option' },
   apt: { short: 'o', long: 'option' },
@@ -113,8 +121,8 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
     starts: 'ext:: fd::',
     runs: true,
   },
-  'git clone': { short: 'uc', values: 'bjo', long: 'template' },
-  'git init': { long: 'template' },
+  'git clone': { short: 'uc', values: 'bjo' },
+  'git checkout-index': { long: 'prefix' },
   'git grep': { short: 'O', values: 'ABCefm', long: 'open-files-in-pager', runs: true },
   'git rebase': { short: 'x', values: 'CsX', runs: true },
   'git difftool': { short: 'x', values: 't', long: 'extcmd', runs: true },

@@ -1,5 +1,7 @@
 import { basename } from 'node:path/posix';
+import { type FlagSpec, readFlags } from '../command-flags.js';
 import type { ShellWord } from '../shell/word.js';
+import { effectOfAwk } from './awk.js';
 import type { DangerSpec } from './danger-table.js';
 import { isHarmlessConfig, readGit } from './git.js';
 import { listed } from './listed.js';
@@ -11,6 +13,8 @@ export interface Danger {
   at: number;
   /** What it would run, where that is a command line. */
   script?: string;
+  /** The word is code, so that a rule must name all of it. */
+  isCode?: boolean;
 }
 
 type Dangers = Readonly<Record<string, DangerSpec>>;
@@ -21,14 +25,19 @@ export function findDangers(words: readonly ShellWord[], table: Dangers): Danger
   const name = basename(values[0] ?? '');
   const found = specsOf(name, values, table).flatMap((spec) => dangersOf(values, spec));
   if (name === 'git') found.push(...gitDangers(values));
-  if (name === 'sed') found.push(...sedDangers(values));
-  if (/^[gmn]?awk$/.test(name)) found.push(...awkDangers(values));
+  if (SED.test(name)) found.push(...sedDangers(values));
+  if (AWK.test(name)) found.push(...awkDangers(values));
   return found;
 }
 
+const SED = /^[gs]?sed$/;
+const AWK = /^(?:[gmn]?awk|original-awk|goawk)$/;
+
 /** True when a word that turns into a flag could do harm. */
-export const hasDangers = (name: string, table: Dangers): boolean =>
-  Object.hasOwn(table, basename(name)) || /^(?:sed|[gmn]?awk|git)$/.test(basename(name));
+export function hasDangers(path: string, table: Dangers): boolean {
+  const name = basename(path);
+  return Object.hasOwn(table, name) || name === 'git' || SED.test(name) || AWK.test(name);
+}
 
 function specsOf(name: string, values: readonly string[], table: Dangers): DangerSpec[] {
   const keys = name === 'git' ? [name, `git ${readGit(values.slice(1)).subcommand ?? ''}`] : [name];
@@ -54,7 +63,16 @@ function dangersOf(values: readonly string[], spec: DangerSpec): Danger[] {
     const given = flag.value ?? values[at + 1];
     found.push({ at, ...(spec.runs === true && given !== undefined && { script: given.replace(/^exec=/, '') }) });
   }
-  return found;
+  const other = spec.harmless === undefined ? -1 : findOther(values, spec);
+  return other === -1 ? found : [...found, { at: other }];
+}
+
+/** The first word that is not known to be harmless, or one that begins another command. */
+function findOther(values: readonly string[], spec: DangerSpec): number {
+  let at = 1;
+  while (/^-[A-Za-z]$/.test(values[at] ?? '') && spec.values?.includes(values[at]?.charAt(1) ?? '') === true) at += 2;
+  if (at >= values.length) return -1;
+  return listed(spec.harmless).includes(values[at] ?? '') ? values.findIndex((value) => value.endsWith(';')) : at;
 }
 
 interface Flag {
@@ -94,40 +112,91 @@ function gitDangers(values: readonly string[]): Danger[] {
   if (call.options.some((option) => /^(?:-p|--paginate|--git-dir|--work-tree)/.test(option))) {
     found.push({ at: values.findIndex((value) => /^(?:-p|--paginate|--git-dir|--work-tree)/.test(value)) });
   }
-  const operands = call.args.filter((arg) => !arg.startsWith('-'));
-  const isSetting = call.subcommand === 'config' && operands.length > 1;
-  if (isSetting && !isHarmlessConfig(`${operands[0] === 'set' ? operands[1] : operands[0]}=`)) {
-    found.push({ at: values.length - 1 });
-  }
+  const change = call.subcommand === 'config' ? changeOf(call.args) : undefined;
+  if (change !== undefined && !isHarmlessConfig(change)) found.push({ at: values.length - 1 });
   return found;
 }
 
-/** A script with commands that run or write; one in a file is not looked at. */
+const CONFIG_LOOKS = new Set([
+  'get',
+  'list',
+  'unset',
+  'remove-section',
+  'rename-section',
+  'get-color',
+  'get-colorbool',
+]);
+
+/** `key=value` of a change to the config. */
+function changeOf(args: readonly string[]): string | undefined {
+  const [first = '', ...rest] = args.filter((arg) => !arg.startsWith('-'));
+  if (first === 'edit' || args.some((arg) => /^(?:-[a-z]*e|--edit)$/.test(arg))) return 'edit';
+  if (rest.length === 0 || CONFIG_LOOKS.has(first)) return undefined;
+  const [key = '', value = ''] = first === 'set' ? rest : [first, ...rest];
+  return `${key}=${value}`;
+}
+
+/** A script with commands that run or write, or that is not understood; one in a file is not seen. */
 function sedDangers(values: readonly string[]): Danger[] {
   const found: Danger[] = [];
-  const isGiven = values.some(
-    (value) => /^(?:-[a-zA-Z]*[ef]|--expression|--file)/.test(value) && !value.startsWith('-i'),
-  );
-  let hasScript = false;
-  for (const [at, value] of values.entries()) {
-    if (at === 0) continue;
-    const before = values[at - 1] ?? '';
-    const attached = /^--expression=([^]*)$/.exec(value)?.[1];
-    const isScript =
-      attached !== undefined ||
-      (isGiven ? /^-[nErsuz]*e$/.test(before) || before === '--expression' : !hasScript && !value.startsWith('-'));
-    if (!isScript) continue;
-    hasScript = true;
-    if (!isPrintingSed(attached ?? value)) found.push({ at });
+  const operands: number[] = [];
+  let isGiven = false;
+  const look = (at: number, script: string | undefined): void => {
+    isGiven = true;
+    if (script === undefined) found.push({ at });
+    else if (!isPrintingSed(script)) found.push({ at, isCode: true });
+  };
+  for (let at = 1; at < values.length; at += 1) {
+    const value = values[at] ?? '';
+    if (value === '--') {
+      if (at + 1 < values.length) operands.push(at + 1);
+      break;
+    }
+    const [, letters, attached] = /^-([nErsuzb]*)[ef]([^]*)$/.exec(value) ?? [];
+    const long = /^--([a-z-]+)(?:=([^]*))?$/.exec(value);
+    if (letters !== undefined) {
+      if (value.charAt(letters.length + 1) === 'f') look(at, undefined);
+      else look(attached === '' ? at + 1 : at, attached === '' ? values[at + 1] : attached);
+      if (attached === '') at += 1;
+    } else if (long !== null && isBeginning(long[1], 'expression')) {
+      if (long[2] === undefined) at += 1;
+      look(at, long[2] ?? values[at]);
+    } else if (long !== null && isBeginning(long[1], 'file')) {
+      look(at, undefined);
+      if (long[2] === undefined) at += 1;
+    } else if (
+      /^-[nErsuzb]*l$/.test(value) ||
+      (long !== null && long[2] === undefined && isBeginning(long[1], 'line-length'))
+    ) {
+      at += 1;
+    } else if (!value.startsWith('-') || value === '-') operands.push(at);
   }
+  // Of `-i ''` some take the second word for a suffix, and some for the script.
+  const scripts = values[operands[0] ?? 0] === '' ? operands.slice(0, 2) : operands.slice(0, 1);
+  if (!isGiven) for (const at of scripts) look(at, values[at]);
   return found;
 }
 
+const isBeginning = (name: string | undefined, long: string): boolean =>
+  name !== undefined && name !== '' && long.startsWith(name);
+
+const AWK_FLAGS: FlagSpec = {
+  shortValue: 'Fv',
+  long: 'field-separator= assign= posix traditional sandbox re-interval csv',
+};
+/** What a word that is a program looks like. */
+const LIKE_PROGRAM = /[\s{}()|<>"@;]|getline|system/;
+
+/** A program that may run or write, or that is not understood. */
 function awkDangers(values: readonly string[]): Danger[] {
-  const at = values.findIndex(
-    (value, index) => index > 0 && /\b(?:system|getline)\b|\|\s*"|"\s*\||>+\s*"|@(?:load|include)/.test(value),
-  );
-  return at === -1 ? [] : [{ at, ...systemCall(values[at] ?? '') }];
+  const read = readFlags(values.slice(1), AWK_FLAGS, { stopsAtOperand: true });
+  const at =
+    read === undefined
+      ? values.findIndex((value, index) => index > 0 && LIKE_PROGRAM.test(value) && effectOfAwk(value) !== 'prints')
+      : read.read + 1;
+  const program = at === -1 ? undefined : values[at];
+  if (program === undefined || effectOfAwk(program) === 'prints') return [];
+  return [{ at, isCode: true, ...systemCall(program) }];
 }
 
 function systemCall(program: string): { script?: string } {

@@ -1,10 +1,10 @@
 import { basename } from 'node:path/posix';
 import { hasHole } from '../shell/hole.js';
 import type { Segment } from '../shell/reading.js';
-import { readGit } from './git.js';
-import { listed } from './listed.js';
+import { openedByGit } from './git-contents.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
+import { findWrites, type Write } from './writes.js';
 
 /** A path that a command touches, as it is written: it may hold holes, and start anywhere. */
 export interface Touch {
@@ -18,8 +18,14 @@ export interface Touch {
   isInText?: boolean;
   /** What lies below it is opened as well. */
   recurses?: boolean;
+  /** All of the project that it lies in is opened. */
+  ofRepository?: boolean;
   includes?: readonly string[];
   skipsHidden?: boolean;
+  /** It is written only if another place is a folder. */
+  isPossible?: boolean;
+  /** What becomes of what lies below it. */
+  below?: Write['below'];
 }
 
 export interface EffectTables extends ReadOnlyTables {
@@ -28,27 +34,39 @@ export interface EffectTables extends ReadOnlyTables {
 
 /** Every path that a command touches, or may touch. */
 export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyUse | undefined): Touch[] {
-  if (use !== undefined) return use.onlyNames ? [] : use.paths.map((path) => toRead(path, use));
   const values = segment.words.map(({ value }) => value);
-  const written = writesOf(values, tables.writers);
-  const touches: Touch[] = [...written.writes].map((path) => ({ path, access: 'write' }));
+  const opened = openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: true }));
+  if (use !== undefined) return use.onlyNames ? [] : [...use.paths.map((path) => toRead(path, use)), ...opened];
+  const written = findWrites(values, tables.writers);
+  const touches: Touch[] = [...opened, ...written.writes.map((write): Touch => ({ ...write, access: 'write' }))];
+  if (written.readsHere) touches.push({ path: '.', access: 'read', recurses: true });
   const isText = textWords(values);
   for (const [at, value] of values.entries()) {
-    if (at === 0 || written.writes.has(value) || isText.has(at)) continue;
+    if (at === 0 || written.paths.has(value) || isText.has(at)) continue;
     const isRead = written.isKnown && !value.startsWith('-');
     // The flag itself is no path; what is attached to it may be.
     const paths = pathsIn(value);
     for (const path of /^-[A-Za-z]+$/.test(value) ? paths.slice(1) : paths) {
       touches.push({ path, access: isRead ? 'read' : 'mention', ...(written.recurses && { recurses: true }) });
     }
-    if (isProgram(value))
-      touches.push(...tokensIn(value).map((path): Touch => ({ path, access: 'text', isInText: true })));
+    if (isProgram(value)) touches.push(...textTouches(value));
   }
-  if (segment.inputText !== undefined && INTERPRETERS.test(basename(values[0] ?? ''))) {
-    touches.push(...tokensIn(segment.inputText).map((path): Touch => ({ path, access: 'text', isInText: true })));
+  const { inputText } = segment;
+  if (inputText !== undefined && (written.takesNames || INTERPRETERS.test(basename(values[0] ?? '')))) {
+    touches.push(...textTouches(inputText));
   }
   return touches;
 }
+
+const textTouches = (text: string): Touch[] => tokensIn(text).map((path) => ({ path, access: 'text', isInText: true }));
+
+/** The paths that a command is known to write. */
+export const writesOf = (
+  values: readonly string[],
+  writers: EffectTables['writers'],
+): { writes: ReadonlySet<string> } => ({
+  writes: findWrites(values, writers).paths,
+});
 
 function toRead(path: string, { recurses, includes, skipsHidden }: ReadOnlyUse): Touch {
   return {
@@ -62,83 +80,7 @@ function toRead(path: string, { recurses, includes, skipsHidden }: ReadOnlyUse):
 
 /** Programs that run code which is given to them. */
 export const INTERPRETERS =
-  /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|luajit|Rscript|osascript|tclsh|awk|gawk|mawk|nawk|psql|sqlite3|mysql|expect|make|gmake|ed|ex|gdb|lftp|at|batch|crontab)$/;
-
-interface Written {
-  writes: ReadonlySet<string>;
-  /** The program is in the list, so that its other operands are read. */
-  isKnown: boolean;
-  recurses: boolean;
-}
-
-/** The files that a command is known to write. */
-export function writesOf(values: readonly string[], writers: Readonly<Record<string, WriterSpec>>): Written {
-  const name = basename(values[0] ?? '');
-  const git = name === 'git' ? readGit(values.slice(1)) : undefined;
-  const key = git === undefined ? name : `git ${git.subcommand ?? ''}`;
-  const spec = Object.hasOwn(writers, key) ? writers[key] : undefined;
-  if (spec === undefined) return { writes: new Set(), isKnown: false, recurses: false };
-  const args = git === undefined ? values.slice(1) : git.args;
-  const writes = new Set<string>();
-  const outputs = valuesOf(args, spec.outputs);
-  const targets = valuesOf(args, spec.targets);
-  for (const value of [...outputs, ...targets]) writes.add(value);
-  const isActive = spec.only === undefined || flagged(args, spec.only);
-  const operands = operandsOf(args);
-  if (isActive && targets.length === 0) for (const path of chosen(operands, spec)) writes.add(path);
-  if (spec.named !== undefined) {
-    for (const arg of args) if (arg.startsWith(`${spec.named}=`)) writes.add(arg.slice(spec.named.length + 1));
-  }
-  const recurses = spec.recurses === 'always' || (spec.recurses !== undefined && flagged(args, spec.recurses));
-  return { writes, isKnown: true, recurses };
-}
-
-function operandsOf(args: readonly string[]): string[] {
-  const end = args.indexOf('--');
-  const before = end === -1 ? args : args.slice(0, end);
-  return [...before.filter((arg) => !arg.startsWith('-') || arg === '-'), ...(end === -1 ? [] : args.slice(end + 1))];
-}
-
-function chosen(operands: readonly string[], { writes }: WriterSpec): readonly string[] {
-  switch (writes) {
-    case 'all':
-      return operands;
-    case 'last':
-      return operands.slice(-1);
-    case 'first':
-      return operands.slice(0, 1);
-    case 'rest':
-      return operands.slice(1);
-    case 'none':
-      return [];
-  }
-}
-
-function isFlag(arg: string, flag: string): boolean {
-  if (flag.length > 1) return arg === `--${flag}` || arg.startsWith(`--${flag}=`) || arg === `-${flag}`;
-  if (!arg.startsWith('-') || arg.startsWith('--')) return false;
-  const at = arg.indexOf(flag, 1);
-  return at !== -1 && /^[A-Za-z]*$/.test(arg.slice(1, at));
-}
-
-const flagged = (args: readonly string[], flags: string): boolean =>
-  listed(flags).some((flag) => args.some((arg) => isFlag(arg, flag)));
-
-/** The values of flags, attached or in the next word. */
-function valuesOf(args: readonly string[], flags: string | undefined): string[] {
-  const found: string[] = [];
-  for (const flag of listed(flags)) {
-    for (const [at, arg] of args.entries()) {
-      // `tar cf x` has its letters without a dash.
-      const isBundle = flag === 'f' && at === 0 && /^[a-z]*f$/.test(arg);
-      if (!isBundle && !isFlag(arg, flag)) continue;
-      const attached = flag.length === 1 ? arg.slice(arg.indexOf(flag) + 1) : (/=([^]*)$/.exec(arg)?.[1] ?? '');
-      const value = isBundle || attached === '' ? args[at + 1] : attached.replace(/^=/, '');
-      if (value !== undefined) found.push(value);
-    }
-  }
-  return found;
-}
+  /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|luajit|Rscript|osascript|tclsh|m4|dc|gnuplot|julia|octave|guile|irb|ipython[\d.]*|tsx|ts-node|awk|gawk|mawk|nawk|psql|sqlite3|mysql|expect|make|gmake|ed|ex|gdb|lftp|at|batch|crontab)$/;
 
 const MESSAGE_FLAGS = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--description|-t|-b)$/;
 

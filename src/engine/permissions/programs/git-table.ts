@@ -1,4 +1,5 @@
 import type { FlagSpec, ReadFlags } from '../command-flags.js';
+import { hasHole } from '../shell/hole.js';
 
 export interface GitSpec extends FlagSpec {
   /**
@@ -90,7 +91,10 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitSpec>> = {
   },
   log: LOG,
   show: LOG,
-  reflog: { ...LOG, accept: ({ operands }) => !['expire', 'delete', 'drop', 'write'].includes(operands[0] ?? '') },
+  reflog: {
+    ...LOG,
+    accept: ({ operands: [first = ''] }) => !hasHole(first) && !['expire', 'delete', 'drop', 'write'].includes(first),
+  },
   shortlog: {
     needsTrust: true,
     short: 'nsec',

@@ -1,4 +1,5 @@
 import { readFlags } from '../command-flags.js';
+import { isFree } from '../shell/hole.js';
 import type { GitSpec } from './git-table.js';
 
 /** A git command, taken apart. Options in front of the subcommand do not hide it. */
@@ -80,11 +81,12 @@ export function judgeGit(args: readonly string[], table: Readonly<Record<string,
   // Any word may be a path, and a path outside the repository is read as a plain file.
   const words = call.args.filter((arg) => arg !== '' && !arg.startsWith('-'));
   const inCommits = words.flatMap((word) => /^[^:]*:(?!\/)(.+)$/.exec(word)?.[1] ?? []);
+  const ofRanges = (read.flags.get('L') ?? []).flatMap((range) => /:([^:]+)$/.exec(range)?.[1] ?? []);
   return {
-    paths: ['.', ...call.folders, ...words, ...inCommits, ...read.operands],
+    paths: ['.', ...call.folders, ...words, ...inCommits, ...ofRanges, ...read.operands],
     needsTrust: spec.needsTrust === true || call.folders.length > 0,
   };
 }
 
 /** These placeholders run the configured signature program. */
-const asksForSignature = (format: string): boolean => /%[-+ ]?G|signature/i.test(format);
+const asksForSignature = (format: string): boolean => /%[-+ ]?G|signature/i.test(format) || isFree(format);

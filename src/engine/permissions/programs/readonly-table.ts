@@ -1,4 +1,5 @@
 import type { FlagSpec, ReadFlags } from '../command-flags.js';
+import { hasHole, isFree } from '../shell/hole.js';
 
 /** A program that changes nothing, with the flags of which that is known. */
 export interface ReadOnlySpec extends FlagSpec {
@@ -19,6 +20,9 @@ export interface ReadOnlySpec extends FlagSpec {
   followsLinks?: boolean;
   accept?(read: ReadFlags): boolean;
 }
+
+/** A second operand is the file it writes, and a pattern may become two. */
+const hasOneOperand = ({ operands }: ReadFlags): boolean => operands.length <= 1 && !operands.some(hasHole);
 
 const CHECKSUM: ReadOnlySpec = {
   operands: 'paths',
@@ -44,6 +48,8 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
     readsCwd: true,
     onlyNames: true,
     hasBadFlags: true,
+    // A letter takes the next word, and those behind it are flags: `-Pox a b` writes to b.
+    words: 'apart',
     short: 'adfixqNQpugshDFJCnvctUr',
     shortValue: 'LPI',
     long: 'noreport dirsfirst filesfirst gitignore prune du si inodes device matchdirs ignore-case filelimit= timefmt= sort= charset=',
@@ -120,14 +126,12 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
   },
   uniq: {
     operands: 'paths',
-    hasBadFlags: true,
     short: 'cdDiuz',
     shortValue: 'fsw',
     long:
       'count repeated all-repeated[=] skip-fields= group[=] ignore-case skip-chars= unique zero-terminated ' +
       'check-chars=',
-    // A second operand is the file it writes.
-    accept: ({ operands }) => operands.length <= 1,
+    accept: hasOneOperand,
   },
   cut: {
     operands: 'paths',
@@ -179,17 +183,18 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
   od: {
     operands: 'paths',
     short: 'abcdfiloxsv',
-    shortValue: 'AjNtwS',
+    shortValue: 'AjNtS',
+    shortOptional: 'w',
     long: 'address-radix= skip-bytes= read-bytes= format= output-duplicates',
   },
   hexdump: { operands: 'paths', short: 'bcCdovx', shortValue: 'ns', long: 'canonical length= skip=' },
   xxd: {
     operands: 'paths',
-    hasBadFlags: true,
+    // Of a word it takes the first letter alone: `-ac` is `-a`, and what follows is no value of `-c`.
+    words: 'alone',
     short: 'aAbCdeipu',
     shortValue: 'cglnos',
-    // A second operand is the file it writes; `-r` writes too.
-    accept: ({ operands }) => operands.length <= 1,
+    accept: hasOneOperand,
   },
   grep: {
     operands: 'pattern',
@@ -204,6 +209,8 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
       'silent no-messages byte-offset with-filename no-filename label= line-number initial-tab null null-data ' +
       'after-context= before-context= context= text binary-files= include= exclude= exclude-dir= recursive regexp= ' +
       'line-buffered',
+    // It may be a flag that names a file.
+    accept: ({ flags, operands }) => flags.has('e') || flags.has('regexp') || !isFree((operands[0] ?? '').charAt(0)),
   },
   rg: {
     operands: 'pattern',

@@ -1,4 +1,6 @@
 import { type ReadFlags, readFlags } from '../command-flags.js';
+import { isOpen, isPattern } from '../shell/hole.js';
+import { effectOfAwk } from './awk.js';
 import { judgeGit } from './git.js';
 import { GIT_READ_ONLY, type GitSpec } from './git-table.js';
 import { READ_ONLY, type ReadOnlySpec } from './readonly-table.js';
@@ -97,7 +99,8 @@ function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
 function pathsOf({ flags, operands }: ReadFlags, spec: ReadOnlySpec): readonly string[] {
   if (spec.operands === 'text') return [];
   const isPatternGiven = ['e', 'regexp', 'files', 'type-list'].some((flag) => flags.has(flag));
-  return spec.operands !== 'pattern' || isPatternGiven ? operands : operands.slice(1);
+  const isAll = spec.operands !== 'pattern' || isPatternGiven || isPattern(operands[0] ?? '');
+  return isAll ? operands : operands.slice(1);
 }
 
 // Predicates of find by the number of words they take. `path` ones name a file that is looked at.
@@ -163,17 +166,8 @@ function judgeSed(args: readonly string[]): ReadOnlyUse | undefined {
 function judgeAwk(args: readonly string[]): ReadOnlyUse | undefined {
   const read = readFlags(args, { shortValue: 'Fv', long: 'field-separator= assign=' }, { stopsAtOperand: true });
   const [program, ...files] = read?.operands ?? [];
-  if (program === undefined || !isPrintingAwk(program)) return undefined;
+  if (program === undefined || effectOfAwk(program) !== 'prints') return undefined;
   return { ...opening(files.filter((file) => file !== '-' && !/^[A-Za-z_]\w*=/.test(file))), hasBadFlags: true };
-}
-
-/** Neither runs, writes nor opens anything by itself, and does not look at the environment. */
-function isPrintingAwk(program: string): boolean {
-  const bare = program
-    .replace(/"(?:\\.|[^"\\\n])*"/g, '""')
-    .replace(/(^\s*|[~(,!{;]\s*|&&\s*|\|\|\s*)\/(?:\\.|[^/"\\\n])+\//g, '$1')
-    .replaceAll('||', '');
-  return !/[|>@"']|\b(?:system|getline|ENVIRON|ARGV|ARGC|PROCINFO|close|fflush)\b/.test(bare.replaceAll('""', ''));
 }
 
 const JQ_FLAGS = {
@@ -181,20 +175,27 @@ const JQ_FLAGS = {
   long: 'raw-output compact-output null-input slurp exit-status sort-keys ascii-output join-output monochrome-output color-output raw-input tab stream seq',
 };
 
+/** Flags with values, and how many of them. */
+const JQ_VALUES: Readonly<Record<string, number>> = { '--arg': 2, '--argjson': 2, '--indent': 1 };
+
 function judgeJq(args: readonly string[]): ReadOnlyUse | undefined {
   const rest: string[] = [];
+  const end = args.indexOf('--');
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
-    if (arg === '--arg' || arg === '--argjson') at += 2;
-    else if (arg === '--indent') at += 1;
-    else rest.push(arg);
+    const values = end === -1 || at < end ? (JQ_VALUES[arg] ?? 0) : 0;
+    if (values === 0) rest.push(arg);
+    // One that becomes several words would make names of files out of what follows.
+    else if (args.slice(at + 1, at + 1 + values).some((value) => isPattern(value) || value === '--')) return undefined;
+    at += values;
   }
   const read = readFlags(rest, { ...JQ_FLAGS, short: `${JQ_FLAGS.short}R` });
   const [filter = '.', ...files] = read?.operands ?? [];
   const looksOutside = /\b(?:env|ENV|import|include|modulemeta|input_filename|get_search_list|halt_error)\b/.test(
     filter,
   );
-  return read === undefined || looksOutside ? undefined : { ...opening(files), hasBadFlags: true };
+  if (read === undefined || looksOutside || isOpen(filter)) return undefined;
+  return { ...opening(files), hasBadFlags: true };
 }
 
 /** The paths that `mkdir [-p]` or a plain `touch` creates; undefined for any other command. */

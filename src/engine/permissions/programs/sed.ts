@@ -1,7 +1,12 @@
+import { HOLE, isOpen } from '../shell/hole.js';
+
 /**
  * True when a sed script only prints: no `w`, `e`, `r`, nor flags `w` and `e` of `s`. What is not understood is not.
  */
-export function isPrintingSed(script: string): boolean {
+export function isPrintingSed(given: string): boolean {
+  if (isOpen(given)) return false;
+  // Any digits are as good as others.
+  const script = given.replaceAll(HOLE.number, '1');
   const reader = { text: script, at: 0 };
   let depth = 0;
   while (reader.at < reader.text.length) {
@@ -49,7 +54,7 @@ function skipAddress(reader: Reader): boolean {
     if (/[\d$]/.test(char)) skip(reader, /\$|\d+(?:~\d+)?/y);
     else if (count === 1 && /[+~]/.test(char)) skip(reader, /[+~]\d+/y);
     else if (char === '/') {
-      if (!skipDelimited(reader, '/')) return false;
+      if (!skipPattern(reader, '/')) return false;
       skip(reader, /[IM]*/y);
     } else if (count === 1) return false;
     else break;
@@ -60,7 +65,22 @@ function skipAddress(reader: Reader): boolean {
   return true;
 }
 
-/** From one delimiter to the next, with escapes and sets in brackets. */
+/**
+ * A pattern up to its delimiter. Inside of a set some end it there, and some do not; so no set may hold the delimiter,
+ * nor anything by which it is uncertain where the set ends.
+ */
+function skipPattern(reader: Reader, delimiter: string): boolean {
+  const start = reader.at + 1;
+  if (!skipDelimited(reader, delimiter)) return false;
+  const pattern = reader.text.slice(start, reader.at - 1);
+  const withoutSets = pattern.replace(SET, '');
+  return !/[[\]]/.test(withoutSets.replace(/\\[^]/g, ''));
+}
+
+// An escaped bracket begins no set, and one that comes first in a set does not end it.
+const SET = /\\[^]|\[(?!\^?\])\^?(?:\[:\w+:\]|\\[^\]\\[\n]|[^\][\\\n])+\]/g;
+
+/** From one delimiter to the next, with escapes. */
 function skipDelimited(reader: Reader, delimiter: string): boolean {
   for (reader.at += 1; reader.at < reader.text.length; reader.at += 1) {
     const char = reader.text.charAt(reader.at);
@@ -98,7 +118,7 @@ function skipCommand(reader: Reader): boolean {
   const delimiter = reader.text.charAt(reader.at + 1);
   if (!/^[/|#,:@!_%~]$/.test(delimiter)) return false;
   reader.at += 1;
-  if (!skipDelimited(reader, delimiter)) return false;
+  if (!skipPattern(reader, delimiter)) return false;
   reader.at -= 1;
   if (!skipDelimited(reader, delimiter)) return false;
   if (command === 's') skip(reader, /[gpiImM\d]*/y);

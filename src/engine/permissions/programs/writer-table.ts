@@ -1,4 +1,9 @@
-/** Which operands of a program are files that it changes. Flags are not looked at but for these. */
+import { changedByGit, hooksOfTemplate } from './git-config.js';
+
+/**
+ * Which operands of a program are files that it changes. Flags are not looked at but for these; where it is not certain
+ * what an operand is, it counts as changed.
+ */
 export interface WriterSpec {
   /** `all` operands, the `last` one, all but the first (`rest`), only the `first`, or `none`. */
   writes: 'all' | 'last' | 'rest' | 'first' | 'none';
@@ -8,45 +13,122 @@ export interface WriterSpec {
   targets?: string;
   /** It writes only with one of these flags. */
   only?: string;
+  /** With one of these flags it writes all operands. */
+  all?: string;
+  /** Flags in whose place the first operand is a script, or another text that is no file. */
+  scripts?: string;
+  /** Letters without values that may stand before such a flag: `-ne`. */
+  plain?: string;
   /** Operands are `name=value`, and this name is written. */
   named?: string;
+  /** It makes files with the names of its operands: in the `last` one if that is a folder, or `here`. */
+  joins?: 'last' | 'here';
+  /** It does so only with one of these flags. */
+  joinsWith?: string;
+  /** Flags with which the folders of operands are kept in what it makes. */
+  keeps?: string;
+  /** Flags with which the contents of a folder are put into the target, not the folder. */
+  merges?: string;
+  /** It changes what lies below what it writes: `always`, of `sources` alone, where a `folder` is named, or with a flag. */
+  spreads?: string;
+  /** It takes operands out of an archive, into its targets: `always`, or with one of these flags. */
+  unpacks?: string;
+  /** Flags with which it takes names from a list. */
+  lists?: string;
+  /** What it reads on its standard input names files that it writes. */
+  takesNames?: boolean;
   /** It opens what lies below the folders that it reads: `always`, or with one of these flags. */
   recurses?: string;
+  /** Without a folder it opens what lies below the current one. */
+  readsHere?: boolean;
+  /** Files that it changes without naming them. */
+  changes?: (args: readonly string[]) => readonly string[];
 }
+
+const NPM_FILE = '~/.npmrc';
 
 const ALL: WriterSpec = { writes: 'all' };
 const REST: WriterSpec = { writes: 'rest' };
-const SCRIPT: WriterSpec = { writes: 'all', only: 'i in-place' };
+// The first operand is a mode or an owner, unless a flag says that: no path, so that it may count as one.
+const DEEP: WriterSpec = { writes: 'all', spreads: 'R recursive' };
+const SCRIPT: WriterSpec = { writes: 'all', only: 'i in-place', scripts: 'e E', plain: 'aclnpsw0123456789' };
+const AWK: WriterSpec = { writes: 'rest', only: 'i include', scripts: 'e source f file' };
+const TAR: WriterSpec = {
+  writes: 'none',
+  outputs: 'f file',
+  targets: 'C directory one-top-level',
+  unpacks: 'x extract get',
+  lists: 'T files-from',
+  recurses: 'always',
+};
+const ZIP7: WriterSpec = { writes: 'all', outputs: 'o' };
+const COPY: WriterSpec = { writes: 'last', joins: 'last' };
+const SEARCH: WriterSpec = { writes: 'none', recurses: 'always', readsHere: true };
+const GREP: WriterSpec = { ...SEARCH, recurses: 'r R recursive dereference-recursive d directories' };
 
-/** Keys are the name of a program, or its name and a subcommand. */
+/** `npm config`, and what it does. */
+const changedByNpm = (args: readonly string[]): string[] =>
+  args.some((arg) => /^(?:set|delete|rm|edit|fix)$/.test(arg)) ? [NPM_FILE] : [];
+
+/** Keys are the name of a program, or its name and a subcommand. Long flags are known by any beginning of theirs, too. */
 export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   tee: ALL,
   touch: ALL,
-  rm: ALL,
+  rm: { writes: 'all', spreads: 'r R recursive' },
   rmdir: ALL,
   unlink: ALL,
   shred: ALL,
   mkdir: ALL,
   mkfifo: ALL,
+  mknod: { writes: 'first' },
   truncate: ALL,
+  fallocate: ALL,
   sponge: ALL,
-  mv: ALL,
-  cp: { writes: 'last', targets: 't target-directory', recurses: 'r R a recursive archive' },
-  ln: { writes: 'last', targets: 't target-directory' },
-  install: { writes: 'last', targets: 't target-directory' },
-  rsync: { writes: 'last', recurses: 'always' },
-  scp: { writes: 'last', recurses: 'r' },
+  // What was a file of that name is one of another name afterwards, and rules do not know it.
+  mv: { writes: 'all', joins: 'last', targets: 't target-directory', spreads: 'sources' },
+  rename: ALL,
+  cp: {
+    writes: 'last',
+    joins: 'last',
+    targets: 't target-directory',
+    all: 'l link s symbolic-link',
+    keeps: 'parents',
+    merges: 'T no-target-directory',
+    recurses: 'r R a recursive archive',
+  },
+  // Through a link its source is written under another name.
+  ln: { writes: 'all', joins: 'last', targets: 't target-directory', spreads: 'sources' },
+  link: ALL,
+  install: { writes: 'last', joins: 'last', targets: 't target-directory', all: 'd directory' },
+  rsync: {
+    writes: 'last',
+    joins: 'last',
+    outputs: 'log-file backup-dir partial-dir temp-dir T write-batch only-write-batch',
+    all: 'remove-source-files',
+    keeps: 'R relative',
+    lists: 'files-from',
+    recurses: 'always',
+  },
+  scp: { ...COPY, recurses: 'r' },
+  ditto: { ...COPY, recurses: 'always' },
+  'docker cp': COPY,
+  'podman cp': COPY,
+  'kubectl cp': COPY,
   dd: { writes: 'none', named: 'of' },
-  chmod: REST,
-  chown: REST,
-  chgrp: REST,
-  chattr: REST,
-  setfacl: REST,
-  sed: { ...SCRIPT, writes: 'rest' },
+  chmod: DEEP,
+  chown: DEEP,
+  chgrp: DEEP,
+  chcon: DEEP,
+  chattr: { writes: 'all', spreads: 'R' },
+  setfacl: DEEP,
+  setfattr: ALL,
+  sed: { writes: 'rest', only: 'i in-place', scripts: 'e expression f file', plain: 'nErsuz' },
   perl: SCRIPT,
   ruby: SCRIPT,
-  yq: { ...SCRIPT, writes: 'rest' },
-  patch: ALL,
+  awk: AWK,
+  gawk: AWK,
+  yq: { writes: 'rest', only: 'i inplace', scripts: 'expression from-file' },
+  patch: { writes: 'all', outputs: 'o output r reject-file d directory', takesNames: true },
   ed: ALL,
   ex: ALL,
   vi: ALL,
@@ -54,29 +136,86 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   nvim: ALL,
   nano: ALL,
   emacs: ALL,
-  gzip: ALL,
+  dos2unix: ALL,
+  prettier: { writes: 'all', only: 'w write', spreads: 'always' },
+  gzip: { writes: 'all', spreads: 'r recursive' },
   gunzip: ALL,
   bzip2: ALL,
+  bunzip2: ALL,
   xz: ALL,
-  zip: { writes: 'first', recurses: 'r recurse-paths' },
-  unzip: { writes: 'none', outputs: 'd' },
-  tar: { writes: 'none', outputs: 'f file C directory', recurses: 'always' },
+  unxz: ALL,
+  zstd: ALL,
+  zip: { writes: 'first', outputs: 'O output-file', all: 'm move', recurses: 'r recurse-paths' },
+  unzip: { writes: 'none', targets: 'd', unpacks: 'always' },
+  tar: TAR,
+  bsdtar: TAR,
+  cpio: {
+    writes: 'none',
+    outputs: 'O F file',
+    targets: 'D directory',
+    unpacks: 'i extract p pass-through',
+    takesNames: true,
+  },
+  pax: { writes: 'last', joins: 'last', outputs: 'f', unpacks: 'r', recurses: 'always' },
+  '7z': ZIP7,
+  '7za': ZIP7,
   sort: { writes: 'none', outputs: 'o output' },
   tree: { writes: 'none', outputs: 'o' },
   uniq: REST,
   xxd: REST,
   split: REST,
   csplit: { writes: 'none', outputs: 'f prefix' },
-  curl: { writes: 'none', outputs: 'o output D dump-header c cookie-jar trace trace-ascii output-dir' },
-  wget: { writes: 'none', outputs: 'O output-document o output-file a append-output P directory-prefix' },
-  openssl: { writes: 'none', outputs: 'out' },
+  find: { writes: 'all', only: 'delete', outputs: 'fprint fprint0 fprintf fls', spreads: 'always' },
+  curl: {
+    writes: 'none',
+    joins: 'here',
+    joinsWith: 'O remote-name-all J remote-header-name',
+    outputs: 'o D dump-header c cookie-jar trace-ascii stderr etag-save hsts alt-svc libcurl',
+    targets: 'output-dir',
+  },
+  wget: {
+    writes: 'none',
+    joins: 'here',
+    outputs: 'O output-document o output-file a append-output save-cookies warc-file rejected-log',
+    targets: 'P directory-prefix',
+  },
+  aria2c: { writes: 'none', joins: 'here', outputs: 'o out', targets: 'd dir' },
+  openssl: { writes: 'none', outputs: 'out keyout' },
+  gpg: { writes: 'none', outputs: 'o output' },
+  'ssh-keygen': { writes: 'none', outputs: 'f' },
   gcc: { writes: 'none', outputs: 'o' },
   sqlite3: { writes: 'first' },
   crontab: ALL,
-  'git checkout': ALL,
-  'git restore': ALL,
-  'git rm': ALL,
-  'git mv': ALL,
-  'git clean': ALL,
-  'git apply': ALL,
+  'npm config': { writes: 'none', changes: changedByNpm },
+  'npm set': { writes: 'none', changes: () => [NPM_FILE] },
+  'git checkout': { writes: 'all', spreads: 'folder' },
+  'git restore': { writes: 'all', spreads: 'folder' },
+  'git rm': { writes: 'all', spreads: 'r' },
+  'git mv': { writes: 'all', joins: 'last', spreads: 'sources' },
+  'git clean': { writes: 'all', spreads: 'folder' },
+  'git apply': { writes: 'all', outputs: 'directory', takesNames: true },
+  'git am': { writes: 'none', outputs: 'directory', takesNames: true },
+  'git config': { writes: 'none', outputs: 'f file', changes: changedByGit },
+  'git archive': { writes: 'none', outputs: 'o output' },
+  'git bundle': { writes: 'rest' },
+  'git worktree': { writes: 'rest' },
+  'git clone': { writes: 'rest', joins: 'here', outputs: 'separate-git-dir', changes: hooksOfTemplate },
+  'git init': { writes: 'all', outputs: 'separate-git-dir', changes: hooksOfTemplate },
+  'hg clone': { writes: 'rest', joins: 'here' },
+  'svn checkout': { writes: 'rest', joins: 'here' },
+  'svn export': { writes: 'rest', joins: 'here' },
+  'git submodule': { writes: 'rest' },
+  'git format-patch': { writes: 'none', outputs: 'o output-directory' },
+  'git diff': { writes: 'none', outputs: 'output' },
+  'git log': { writes: 'none', outputs: 'output' },
+  'git show': { writes: 'none', outputs: 'output' },
+  // They write nothing; that they look into folders counts also with flags that nobody knows.
+  grep: GREP,
+  egrep: GREP,
+  fgrep: GREP,
+  zgrep: GREP,
+  diff: { writes: 'none', recurses: 'r recursive' },
+  rg: SEARCH,
+  ag: SEARCH,
+  ack: SEARCH,
 };

@@ -1,4 +1,4 @@
-import { matchesSteps, mayMatchPath, namesOf, type PathPattern, reachesBelow } from './path-pattern.js';
+import { liesBelow, matchesSteps, mayMatchPath, namesOf, type PathPattern, reachesBelow } from './path-pattern.js';
 
 /** A path without holes, cut once for several lookups. */
 export interface PathKey {
@@ -18,12 +18,12 @@ export function toPathKey(path: string): PathKey {
   return { names, anchors };
 }
 
-/** Finds the first of many path patterns that matches, by looking only at those that could. */
 /** Of two rules that match, the one with the lower rank is reported. */
 interface Ranked {
   rank: number;
 }
 
+/** Finds the first of many path patterns that matches, by looking only at those that could. */
 export class PathIndex<Rule extends Ranked> {
   readonly #buckets = new Map<string, Bucket<Rule>>();
   readonly #all: Entry<Rule>[] = [];
@@ -78,6 +78,11 @@ export class PathIndex<Rule extends Ranked> {
   /** All that may match something below the folder. */
   below(folder: string): readonly Entry<Rule>[] {
     return this.#all.filter(({ pattern }) => reachesBelow(pattern, folder));
+  }
+
+  /** The first that is about a place below the folder. */
+  findBelow(folder: string): Rule | undefined {
+    return this.#all.find(({ pattern }) => liesBelow(pattern, folder))?.rule;
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path/posix';
 import { HOLE, hasHole } from '../shell/hole.js';
+import { looksLikeFile } from './file-name.js';
 import { type GlobToken, matchesGlob, mayMatchGlob, parseGlob } from './glob.js';
 
 /** One name on the way of a path pattern; `undefined` stands for `**`. */
@@ -17,6 +18,8 @@ export interface PathPattern {
   steps: readonly Step[];
   /** It holds at any depth of any folder: a bare name or `**` in front. */
   isAnywhere: boolean;
+  /** It says itself that it is about a folder: `a/` or `a/**`. */
+  isFolder?: boolean;
   /** As .gitignore would have it, with the absolute anchor: for programs that search. */
   absolute: string;
 }
@@ -46,6 +49,7 @@ function compileOne(text: string, { base, home, folds = false }: PatternPlace): 
   const { from, rest, isBare } = locate(text, { base, home });
   const names = rest.split('/').filter((name) => name !== '' && name !== '.');
   // What is matched covers what lies below, so that these say nothing more.
+  const isFolder = names.at(-1) === '**' || text.endsWith('/');
   while (names.length > 0 && names.at(-1) === '**') names.pop();
   if (isBare && names.length > 0) names.unshift('**');
   const literal = names.findIndex((name) => /[*?[\\]/.test(name));
@@ -58,7 +62,8 @@ function compileOne(text: string, { base, home, folds = false }: PatternPlace): 
     .filter((name, index) => name !== '**' || tail[index - 1] !== '**')
     .map((name) => toStep(fold(name)));
   const start = isAnywhere || anchor === '/' ? '' : anchor;
-  return { anchor, steps, isAnywhere, absolute: [start, ...tail].join('/') || '/' };
+  const absolute = [start, ...tail].join('/') || '/';
+  return { anchor, steps, isAnywhere, absolute, ...(isFolder && { isFolder }) };
 }
 
 function locate(text: string, { base, home }: PatternPlace): { from: string; rest: string; isBare: boolean } {
@@ -138,6 +143,17 @@ export function reachesBelow(pattern: PathPattern, folder: string): boolean {
   return live(pattern.steps, names, matchesName).size > 0;
 }
 
+/** As before, but of patterns that hold anywhere only those whose own folder is there. */
+export const liesBelow = (pattern: PathPattern, folder: string): boolean =>
+  isBelow(folder, pattern.anchor) || (!pattern.isAnywhere && reachesBelow(pattern, folder));
+
+/** The name that a pattern ends with, when that is certainly a file's. */
+export function fileNameOf({ steps, anchor, isFolder }: PathPattern): string | undefined {
+  const last = steps.at(-1);
+  const name = steps.length === 0 ? anchor.split('/').at(-1) : last !== undefined && 'name' in last ? last.name : '';
+  return isFolder !== true && name !== undefined && looksLikeFile(name) ? name : undefined;
+}
+
 /** True when a path with holes could be one that the pattern matches. */
 export function mayMatchPath(pattern: PathPattern, template: string): boolean {
   if (!hasHole(template)) return matchesPath(pattern, template);
@@ -152,18 +168,16 @@ export function mayMatchPath(pattern: PathPattern, template: string): boolean {
     : [...namesOf(pattern.anchor).map((name) => ({ name })), ...pattern.steps];
   const states = live(steps, names, mayMatchName);
   if (states.has(steps.length)) return true;
-  if (!isSpanning || !endsAlike(steps, template)) return false;
+  if (!isSpanning || !endsAlike(pattern, template)) return false;
   return open === undefined
     ? states.size > 0
     : [...states].some((at) => steps[at] === undefined || mayMatchName(steps[at], open));
 }
 
-/** `src/.../x.ts` is not `.env`, though it could be in a folder of that name. */
-function endsAlike(steps: readonly Step[], template: string): boolean {
-  const last = steps.at(-1);
+/** `src/.../x.ts` is not `.env`; it may be in `conf.d`. */
+function endsAlike(pattern: PathPattern, template: string): boolean {
   const end = /[^\uE000-\uE005/]*$/.exec(template)?.[0] ?? '';
-  const isFile = last !== undefined && 'name' in last && /\.[A-Za-z0-9]+$/.test(last.name);
-  return !isFile || last.name.endsWith(end);
+  return fileNameOf(pattern)?.endsWith(end) !== false;
 }
 
 /** Holes that may hold slashes. */

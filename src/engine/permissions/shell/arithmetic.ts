@@ -1,4 +1,4 @@
-import type { ArithmeticExpression, Word, WordPart } from 'unbash';
+import { type ArithmeticExpression, parse, type Word, type WordPart } from 'unbash';
 import type { Scope } from './scope.js';
 import { HOLE, isNumeric } from './hole.js';
 
@@ -33,6 +33,47 @@ export function isSafeArithmetic(expression: ArithmeticExpression, scope: Scope)
     }
   }
 }
+
+const NAME = /^[A-Za-z_]\w*$/;
+const ASSIGNS = /^(?:(?:[-+*/%&|^]|<<|>>)?=|\+\+|--)$/;
+
+/** The variables that an expression sets. */
+export function assignedIn(expression: ArithmeticExpression): string[] {
+  switch (expression.type) {
+    case 'ArithmeticGroup':
+      return assignedIn(expression.expression);
+    case 'ArithmeticUnary':
+      return [...targetOf(expression.operator, expression.operand), ...assignedIn(expression.operand)];
+    case 'ArithmeticBinary':
+      return [
+        ...targetOf(expression.operator, expression.left),
+        ...assignedIn(expression.left),
+        ...assignedIn(expression.right),
+      ];
+    case 'ArithmeticTernary':
+      return [expression.test, expression.consequent, expression.alternate].flatMap(assignedIn);
+    default:
+      return [];
+  }
+}
+
+const targetOf = (operator: string, target: ArithmeticExpression): string[] =>
+  ASSIGNS.test(operator) && target.type === 'ArithmeticWord' && NAME.test(target.value) ? [target.value] : [];
+
+/** A text that is read as arithmetic when it runs, as `let` does; undefined when it is more than plain names and numbers. */
+export function readArithmetic(text: string): ArithmeticExpression | undefined {
+  if (!/^[\w\s+*/%&|^<>=!~?:,()-]*$/.test(text)) return undefined;
+  const line = `((${text}))`;
+  const { commands, errors } = parse(line);
+  const [only] = commands;
+  if (errors !== undefined || commands.length !== 1 || only?.command.type !== 'ArithmeticCommand') return undefined;
+  return only.command.end === line.length ? only.command.expression : undefined;
+}
+
+/** A subscript of `a=([x]=1)`, as it is written. */
+export const isSafeSubscript = (text: string, scope: Scope): boolean =>
+  !/[`[\\]|\$(?!\{?[A-Za-z_])/.test(text) &&
+  (text.match(/[A-Za-z_]\w*/g) ?? []).every((name) => scope.isCountable(name));
 
 function noteResult(operator: string, target: ArithmeticExpression, scope: Scope): void {
   const assigns = operator === '++' || operator === '--' || /^(?:[-+*/%&|^]|<<|>>)?=$/.test(operator);

@@ -1,6 +1,8 @@
-import type { Scope } from './scope.js';
-import { HOLE, hasHole } from './hole.js';
+import { type FlagSpec, readFlags } from '../command-flags.js';
+import { assignedIn, isSafeArithmetic, readArithmetic } from './arithmetic.js';
+import { HOLE, hasHole, isFree, isOpen, isPattern } from './hole.js';
 import type { Setting } from './reading.js';
+import type { Scope } from './scope.js';
 import { isLiteralWord, type ShellWord } from './word.js';
 
 export interface BuiltinEffect {
@@ -9,13 +11,32 @@ export interface BuiltinEffect {
 }
 
 const REBINDS = 'it changes what the names of commands mean';
-const EVALUATES = 'it evaluates text that may hold commands';
+export const EVALUATES = 'it evaluates text that may hold commands';
 const NOTHING: BuiltinEffect = { settings: [] };
 
-/** Builtins that take names of variables, and evaluate what stands in their subscripts. */
-const NAMING = new Set(
-  'read mapfile readarray unset let declare typeset local export readonly getopts printf wait test ['.split(' '),
-);
+const MAPFILE: FlagSpec = { short: 't', shortValue: 'dnOsu' };
+const DECLARE: FlagSpec = { short: 'aAxgp' };
+
+/**
+ * Builtins that take names of variables, and evaluate what stands in their subscripts; with the flags by which they
+ * evaluate nothing else. Others call back, change values, or make one name stand for another.
+ */
+const NAMING: Readonly<Record<string, FlagSpec>> = {
+  read: { short: 'ers', shortValue: 'adinNptu' },
+  mapfile: MAPFILE,
+  readarray: MAPFILE,
+  unset: { short: 'v' },
+  export: { short: 'fnp' },
+  declare: DECLARE,
+  typeset: DECLARE,
+  local: DECLARE,
+  getopts: {},
+  printf: { shortValue: 'v' },
+  wait: { short: 'fn', shortValue: 'p' },
+};
+
+/** The flags of which the value is a name. */
+const NAME_FLAGS: Readonly<Record<string, string>> = { read: 'a', printf: 'v', wait: 'p' };
 
 const READING = new Set(['read', 'mapfile', 'readarray']);
 
@@ -24,19 +45,29 @@ const REBINDING = new Set('alias unalias hash enable bind complete compgen compo
 
 /** A function of such a name would make us wrong about what the shell does. */
 export const SHELL_NAMES: ReadonlySet<string> = new Set([
-  ...NAMING,
+  ...Object.keys(NAMING),
   ...REBINDING,
-  ...'cd pushd popd eval exec command builtin source . trap set shopt shift return unalias'.split(' '),
+  ...'test [ let readonly jobs fc cd pushd popd eval exec command builtin source . trap set shopt shift return unalias'.split(
+    ' ',
+  ),
 ]);
 
 /** What a builtin does to the shell that runs it. Changes the scope; gives what else must be known. */
 export function applyBuiltin(words: readonly ShellWord[], scope: Scope): BuiltinEffect {
   const [{ value: name } = { value: '' }, ...args] = words;
   if (REBINDING.has(name)) return isHarmlessRebinding(name, args) ? NOTHING : { settings: [], doubt: REBINDS };
-  if (NAMING.has(name) && isEvaluated(name, args)) {
-    return { settings: settingsOf(name, args, scope).settings, doubt: EVALUATES };
-  }
+  const spec = Object.hasOwn(NAMING, name) ? NAMING[name] : undefined;
+  if (spec !== undefined) return applyNaming(words, spec, scope);
   switch (name) {
+    case 'test':
+    case '[':
+      return mayEvaluate(args) ? { settings: [], doubt: EVALUATES } : NOTHING;
+    case 'let':
+      return calculate(args, scope);
+    case 'readonly':
+      return { settings: setEach(args, scope), doubt: EVALUATES };
+    case 'fc':
+      return { settings: [], doubt: 'it runs what was run before' };
     case 'cd':
     case 'pushd':
     case 'popd':
@@ -57,7 +88,7 @@ export function applyBuiltin(words: readonly ShellWord[], scope: Scope): Builtin
     case 'set':
       return isHarmlessSet(args) ? NOTHING : { settings: [], doubt: 'it changes how the shell reads' };
     default:
-      return NAMING.has(name) ? settingsOf(name, args, scope) : NOTHING;
+      return NOTHING;
   }
 }
 
@@ -66,46 +97,54 @@ function isHarmlessRebinding(name: string, args: readonly ShellWord[]): boolean 
   return name === 'hash' && args.every(({ value }) => value === '-r');
 }
 
-function isEvaluated(name: string, args: readonly ShellWord[]): boolean {
-  const isTest = name === 'test' || name === '[';
-  if (isTest) return args.some(({ value }, at) => (value === '-v' || value === '-R') && !isName(args[at + 1]));
-  if (name === 'printf' || name === 'wait') {
-    const at = args.findIndex(({ value }) => /^-[a-z]*[vp]$/.test(value));
-    if (args.some(({ value }) => /^-[vp]./.test(value))) return true;
-    return (at !== -1 && !isName(args[at + 1])) || (name === 'printf' && hasHole(args[0]?.value.charAt(0) ?? ''));
+const isName = (value: string | undefined): boolean => value !== undefined && /^[A-Za-z_]\w*$/.test(value);
+
+function applyNaming(words: readonly ShellWord[], spec: FlagSpec, scope: Scope): BuiltinEffect {
+  const [{ value: name } = { value: '' }, ...args] = words;
+  const isPrinting = name === 'printf';
+  const read = readFlags(
+    args.map(({ value }) => value),
+    spec,
+    { stopsAtOperand: true },
+  );
+  const given = read?.flags.get(NAME_FLAGS[name] ?? '') ?? [];
+  const names = isPrinting || name === 'wait' ? given : [...given, ...(read?.operands ?? [])];
+  const before = isPrinting ? args.slice(0, (read?.read ?? 0) + 1) : args;
+  const isOdd =
+    read === undefined ||
+    given.some((target) => !isName(target)) ||
+    before.some(({ value, splits }) => splits || isFree(value.charAt(0)) || isPattern(value)) ||
+    (!isPrinting && names.some(isOddTarget)) ||
+    (name === 'wait' && args.some(({ value }) => isOpen(value)));
+  if (isPrinting || name === 'wait') {
+    for (const target of given) scope.forget(target);
+    const settings = given.map((target) => ({ name: target, exported: false }));
+    return { settings, ...(isOdd && { doubt: EVALUATES }) };
   }
-  if (name === 'let') return args.some((arg) => !isLiteralWord(arg) || /[[$`]/.test(arg.value));
-  // A callback of mapfile, attributes by which a value is evaluated or a name stands for another.
-  const isDeclaring = name === 'declare' || name === 'typeset' || name === 'local';
-  if (name === 'mapfile' || name === 'readarray') if (args.some(({ value }) => value.startsWith('-C'))) return true;
-  // Some attributes change values, evaluate them, or keep them from being set.
-  if (isDeclaring && args.some(({ value }) => /^[-+]/.test(value) && !/^-[aAxgp]+$/.test(value))) return true;
-  if (name === 'readonly') return true;
-  if (name === 'unset' && args.some(({ value }) => /^-[a-z]*[fn]/.test(value))) return true;
-  return args.some(({ value, splits }) => {
-    const equals = value.indexOf('=');
-    const target = equals === -1 ? value : value.slice(0, equals);
-    return splits || hasHole(target) || /[[\]$`]/.test(target);
-  });
+  const exported = name === 'export' || (read?.flags.has('x') ?? false);
+  const targets = (read === undefined ? args.map(({ value }) => value) : names).map((value) => ({ value }));
+  const settings = setEach(targets, scope, { name, exported });
+  if (READING.has(name)) {
+    const own = name === 'read' ? 'REPLY' : 'MAPFILE';
+    if (settings.length === 0) scope.set(own, [HOLE.output]);
+  }
+  if (name === 'getopts') for (const each of ['OPTARG', 'OPTIND']) scope.forget(each);
+  return { settings, ...(isOdd && { doubt: EVALUATES }) };
 }
 
-const isName = (word: ShellWord | undefined): boolean => word !== undefined && /^[A-Za-z_]\w*$/.test(word.value);
+/** More than a name, and what it is set to. */
+function isOddTarget(value: string): boolean {
+  const equals = value.indexOf('=');
+  const target = equals === -1 ? value : value.slice(0, equals);
+  return hasHole(target) || /[[\]$`]/.test(target) || /^[-+]/.test(target);
+}
 
-function settingsOf(name: string, args: readonly ShellWord[], scope: Scope): BuiltinEffect {
-  if (name === 'test' || name === '[') return NOTHING;
-  if (name === 'let') {
-    const names = args.flatMap(({ value }) => /^([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=/.exec(value)?.[1] ?? []);
-    for (const each of args.flatMap(({ value }) => value.match(/[A-Za-z_]\w*/g) ?? [])) scope.forget(each);
-    return { settings: names.map((each) => ({ name: each, exported: false })) };
-  }
-  if (name === 'printf' || name === 'wait') {
-    const at = args.findIndex(({ value }) => /^-[a-z]*[vp]$/.test(value));
-    const target = at === -1 ? undefined : args[at + 1]?.value;
-    if (target === undefined) return NOTHING;
-    scope.forget(target);
-    return { settings: [{ name: target, exported: false }] };
-  }
-  const exported = name === 'export' || (name !== 'readonly' && args.some(({ value }) => /^-[A-Za-z]*x/.test(value)));
+/** Sets each name, or forgets what it held. */
+function setEach(
+  args: readonly { value: string }[],
+  scope: Scope,
+  { name, exported }: { name: string; exported: boolean } = { name: 'readonly', exported: false },
+): Setting[] {
   const settings: Setting[] = [];
   for (const { value } of args) {
     if (/^[-+]/.test(value)) continue;
@@ -119,9 +158,46 @@ function settingsOf(name: string, args: readonly ShellWord[], scope: Scope): Bui
     else if (given !== undefined) scope.forget(target);
     settings.push({ name: target, exported });
   }
-  if (name === 'getopts') for (const each of ['OPTARG', 'OPTIND']) scope.forget(each);
-  if (name === 'read' && settings.length === 0) scope.set('REPLY', [HOLE.output]);
-  return { settings };
+  return settings;
+}
+
+/** Each word of `let` is arithmetic. */
+function calculate(args: readonly ShellWord[], scope: Scope): BuiltinEffect {
+  const expressions = args.map(({ value, splits }) =>
+    splits ? undefined : readArithmetic(value.replaceAll(HOLE.number, '0')),
+  );
+  const known = expressions.filter((each) => each !== undefined);
+  const settings = known.flatMap(assignedIn).map((name) => ({ name, exported: false }));
+  const isSafe = known.length === args.length && known.every((each) => isSafeArithmetic(each, scope));
+  if (isSafe) return { settings };
+  for (const name of args.flatMap(({ value }) => value.match(/[A-Za-z_]\w*/g) ?? [])) scope.forget(name);
+  return { settings, doubt: EVALUATES };
+}
+
+/** True when a word with holes may turn out to be one of these. */
+function mayBecome(value: string, words: readonly string[]): boolean {
+  if (value.replace(/[\uE000-\uE005]/g, '').length > 2) return false;
+  const pattern = value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/[\uE000-\uE005]+/g, '.*');
+  return words.some((word) => new RegExp(`^${pattern}$`).test(word));
+}
+
+const UNARY = new Set('-b -c -d -e -f -g -h -k -L -n -p -r -s -S -t -u -w -x -z -G -N -O'.split(' '));
+const BINARY = new Set('= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef =~'.split(' '));
+
+/** `-v` and `-R` evaluate the subscript of a name. A word that is not known may turn out to be one of them. */
+function mayEvaluate(args: readonly ShellWord[]): boolean {
+  const words = args.at(-1)?.value === ']' ? args.slice(0, -1) : args;
+  const values = words.map(({ value }) => value);
+  if (values.some((value, at) => (value === '-v' || value === '-R') && !isName(values[at + 1]))) return true;
+  const isLoose = words.some(({ value, splits }) => splits || isPattern(value));
+  return words.some(({ value, splits }, at) => {
+    if (splits) return true;
+    if (!isOpen(value) || !mayBecome(value, ['-v', '-R'])) return false;
+    if (isLoose) return true;
+    const isAlone = words.length === 1 || (words.length === 2 && values[0] === '!' && at === 1);
+    const isOperand = UNARY.has(values[at - 1] ?? '') || BINARY.has(values[at - 1] ?? '');
+    return !isAlone && !isOperand && !(BINARY.has(values[at + 1] ?? '') && at + 2 < words.length);
+  });
 }
 
 function changeFolder(args: readonly ShellWord[], scope: Scope): void {

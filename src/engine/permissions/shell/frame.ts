@@ -28,11 +28,15 @@ export interface Notes {
   readonly jumps: boolean;
   /** False when loops have been gone through so often that it must come to an end. */
   spendRound(): boolean;
+  /** To be called before so many characters are looked at. False when it must come to an end: what is left is cut. */
+  spend(characters: number): boolean;
+  /** False when a guess was followed before: a wrapper in a wrapper leads to the same ones again and again. */
+  isNewGuess(key: string): boolean;
   doubt(reason: string): void;
   segment(segment: Segment): void;
   redirection(redirection: Redirection): void;
   setting(setting: Setting): void;
-  mark(what: 'background' | 'foreign'): void;
+  mark(what: 'background' | 'foreign' | 'cut' | 'tests'): void;
   /** Reads a script that stands inside of the line, into these notes or others. */
   script(script: ParsedScript, frame: Frame, notes: Notes): void;
   /** Reads a text that is given to a shell. */

@@ -20,11 +20,19 @@ export const HOLE = {
 const HOLES = /[\uE000-\uE005]/;
 /** Holes that may hold spaces, dashes, slashes: anything at all. */
 const FREE = /[\uE000\uE001]/;
+/** All of them but digits. */
+const OPEN = /[\uE000-\uE003\uE005]/;
 
 export const hasHole = (text: string): boolean => HOLES.test(text);
 
 /** Some of it may be anything at all. */
 export const isFree = (text: string): boolean => FREE.test(text);
+
+/** Matched against names, so that it may become several words. */
+export const isPattern = (text: string): boolean => text.includes(HOLE.star) || text.includes(HOLE.one);
+
+/** Some of it is not known, and may be more than digits. */
+export const isOpen = (text: string): boolean => OPEN.test(text);
 
 /** Some of it comes from outside of the line. */
 export const isForeign = (text: string): boolean => text.includes(HOLE.any);

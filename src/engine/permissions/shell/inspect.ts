@@ -1,5 +1,5 @@
-import { forEachChild, type ParameterExpansionPart, type SyntaxNode } from 'unbash';
-import { isSafeArithmetic, isSafeNumber } from './arithmetic.js';
+import { type ArithmeticExpression, forEachChild, type ParameterExpansionPart, type SyntaxNode } from 'unbash';
+import { assignedIn, isSafeArithmetic, isSafeNumber, isSafeSubscript } from './arithmetic.js';
 import type { Frame, Notes } from './frame.js';
 
 /** What a look at the words of a command found besides nested commands. */
@@ -68,6 +68,13 @@ function look(node: SyntaxNode, context: Look): void {
       ) {
         notes.doubt(ARITHMETIC);
       }
+      noteAssigned(node.expression, notes);
+      break;
+    case 'ArrayValue':
+      for (const { text } of node.elements) {
+        const subscript = /^\[([^\]]*)/.exec(text)?.[1];
+        if (subscript !== undefined && !isSafeSubscript(subscript, frame.scope)) notes.doubt(ARITHMETIC);
+      }
       break;
     case 'Assignment':
       if (node.index !== undefined && !isSafeNumber(node.index, frame.scope)) notes.doubt(ARITHMETIC);
@@ -83,6 +90,12 @@ function look(node: SyntaxNode, context: Look): void {
       break;
   }
   forEachChild(node, (child) => look(child, context));
+}
+
+/** What an expression sets is set for what follows, as by any other assignment. */
+export function noteAssigned(expression: ArithmeticExpression | undefined, notes: Notes): void {
+  if (expression === undefined) return;
+  for (const name of assignedIn(expression)) notes.setting({ name, exported: false });
 }
 
 export const ARITHMETIC = 'it calculates with values that may hold commands';

@@ -13,17 +13,17 @@ import {
   type Word,
 } from 'unbash';
 import { isSafeArithmetic, isSafeNumber } from './arithmetic.js';
-import { SHELL_NAMES } from './builtin.js';
+import { EVALUATES, SHELL_NAMES } from './builtin.js';
 import type { Frame, Notes } from './frame.js';
 import { HOLE, isForeign, isNumeric } from './hole.js';
-import { ARITHMETIC, inspect } from './inspect.js';
+import { ARITHMETIC, inspect, noteAssigned } from './inspect.js';
 import type { CommandReading, Redirection, Segment, Setting } from './reading.js';
 import { toRedirection } from './redirection.js';
-import { joinFolders, Scope } from './scope.js';
+import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
-import { readSimple, textOf, viewOf } from './simple-command.js';
+import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
 import { pathsFound } from './unwrap.js';
-import { expandWord } from './word.js';
+import { KNOWN_PRINTERS } from './word.js';
 import { WRAPPERS, type WrapperSpec } from './wrapper-table.js';
 
 /** Longer lines are asked about, whatever they hold. */
@@ -31,12 +31,18 @@ export const MAX_COMMAND_LENGTH = 10_000;
 /** Still longer ones are not even parsed. */
 const MAX_PARSED_LENGTH = 200_000;
 const MAX_SEGMENTS = 400;
+/** How many characters are looked at, over and over, before what is left is cut. */
+const MAX_WORK = 500_000;
+/** The parser looks for the end of each of these: so many of them, times the characters behind. */
+const MAX_SEARCH = 50_000_000;
 
 export interface ReadOptions {
   /** Where the line starts; undefined when that does not matter. */
   cwd?: string;
   home?: string;
   wrappers?: Readonly<Record<string, WrapperSpec>>;
+  /** How many characters may be looked at; what is left of them stands in it afterwards. */
+  budget?: { left: number };
 }
 
 // Controls, formatting (zero-width, bidi), lone surrogates, private use and every space that is not a plain one.
@@ -44,13 +50,13 @@ const HIDDEN_CHARACTERS = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 
 /** Reads a bash line. Never throws: what cannot be known for certain is a doubt. */
 export function readCommand(line: string, options: ReadOptions = {}): CommandReading {
-  const { cwd, home, wrappers = WRAPPERS } = options;
+  const { cwd, home, wrappers = WRAPPERS, budget = { left: MAX_WORK } } = options;
   const segments = new Map<string, Segment>();
   const redirections: Redirection[] = [];
   const settings: Setting[] = [];
   const doubts = new Set<string>();
-  let cut = false;
   const marks = new Set<string>();
+  const guesses = new Set<string>();
   let rounds = 0;
   const notes: Notes = {
     wrappers,
@@ -60,15 +66,28 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
       rounds += 1;
       return rounds <= MAX_ALL_ROUNDS;
     },
+    spend(characters) {
+      const isEnough = characters <= budget.left;
+      if (isEnough) budget.left -= characters;
+      else marks.add('cut');
+      return isEnough;
+    },
+    isNewGuess(key) {
+      const { size } = guesses;
+      return guesses.add(key).size > size;
+    },
     doubt: (reason) => void doubts.add(reason),
     segment(segment) {
       const key = keyOf(segment);
       if (segments.has(key)) return;
       if (segments.size < MAX_SEGMENTS) segments.set(key, segment);
-      else cut = true;
+      else marks.add('cut');
     },
     redirection: (redirection) => void redirections.push(redirection),
-    setting: (setting) => void settings.push(setting),
+    setting(setting) {
+      settings.push(setting);
+      if (isEvaluatedName(setting.name)) doubts.add(EVALUATES);
+    },
     mark: (what) => void marks.add(what),
     script: readScript,
     text: readText,
@@ -77,16 +96,14 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
   if (HIDDEN_CHARACTERS.test(line)) notes.doubt('it holds characters that do not show');
   const scope = new Scope({ folders: cwd === undefined ? undefined : [cwd], home });
   const frame: Frame = { scope, source: line, role: 'run', depth: 0, isPiped: false };
-  if (line.length > MAX_PARSED_LENGTH) cut = true;
-  else {
-    try {
-      readText(line, frame, notes);
-    } catch {
-      // Deep nesting overflows the stack of the parser.
-      notes.doubt('it is nested too deeply');
-      cut = true;
-    }
+  try {
+    readText(line, frame, notes);
+  } catch {
+    // Deep nesting overflows the stack of the parser.
+    notes.doubt('it is nested too deeply');
+    notes.mark('cut');
   }
+  const cut = marks.has('cut');
   if (cut) notes.doubt('it is too long to be read');
   if (runsWhatItWrites([...segments.values()], redirections)) notes.doubt('it runs a file that it writes itself');
   return {
@@ -97,6 +114,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
     doubts: [...doubts],
     cut,
     background: marks.has('background'),
+    tests: marks.has('tests'),
     hasForeignText: marks.has('foreign'),
   };
 }
@@ -107,11 +125,24 @@ function keyOf({ words, folders, role, assignments, isFunction, outer, isPiped }
   return `${role} ${outer?.at ?? ''} ${isFunction === true} ${isPiped} ${assignments.join()} ${folders?.join() ?? '?'}\0${values}`;
 }
 
-// bash takes the bracket of a pattern for the end of the substitution when `time` stands before `case` in it.
-const MISREAD = /[$<>]\([^]*\btime\b[^]*\bcase\b/;
+/** bash takes the bracket of a pattern for the end of the substitution when `time` stands before `case` in it. */
+function isMisread(line: string): boolean {
+  if (!line.includes('case')) return false;
+  let at = 0;
+  return [/[$<>]\(/g, /\btime\b/g, /\bcase\b/g].every((part) => {
+    part.lastIndex = at;
+    const isThere = part.test(line);
+    at = part.lastIndex;
+    return isThere;
+  });
+}
+
+const isTooLong = (line: string): boolean =>
+  line.length > MAX_PARSED_LENGTH || (line.match(/\{|\$\[/g)?.length ?? 0) * line.length > MAX_SEARCH;
 
 function readText(line: string, frame: Frame, notes: Notes): void {
-  if (MISREAD.test(line)) notes.doubt('it holds a construct that bash does not read as it is written');
+  if (isTooLong(line)) return notes.mark('cut');
+  if (isMisread(line)) notes.doubt('it holds a construct that bash does not read as it is written');
   readScript(parse(line), { ...frame, source: line }, notes);
 }
 
@@ -201,6 +232,7 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
         for (const part of [node.initialize, node.test, node.update]) {
           if (part === undefined) continue;
           inspect(part, { ...frame, scope: copy }, notes);
+          noteAssigned(part, notes);
           if (!isSafeArithmetic(part, copy)) notes.doubt(ARITHMETIC);
         }
         inside(node.body, { scope: copy });
@@ -210,10 +242,13 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
     case 'Function':
       return readFunction(node.name, node.body, frame, notes);
     case 'TestCommand':
+      notes.mark('tests');
       inspect(node, frame, notes);
       return readTest(node.expression, frame, notes);
     case 'ArithmeticCommand':
+      notes.mark('tests');
       inspect(node, frame, notes);
+      noteAssigned(node.expression, notes);
       if (node.expression === undefined ? node.body.trim() !== '' : !isSafeArithmetic(node.expression, scope)) {
         notes.doubt(ARITHMETIC);
       }
@@ -255,7 +290,8 @@ function readAndOr(
   notes: Notes,
 ): void {
   const { scope } = frame;
-  const ends: Scope[] = [];
+  // The ways in which the list may end; the first of them is that its first command fails.
+  let ends: Scope[] = [];
   let here = scope.clone();
   for (const [index, command] of commands.entries()) {
     if (operators[index - 1] === '||') {
@@ -265,8 +301,17 @@ function readAndOr(
     ends.push(here.clone());
     read(command, { ...frame, scope: here }, notes);
     ends.push(here.clone());
+    if (ends.length > MAX_ENDS) ends = [ends[0] as Scope, merged(ends.slice(1))];
   }
   scope.become(ends.length > 1 && isCertain(commands[0]) ? ends.slice(1) : ends);
+}
+
+const MAX_ENDS = 40;
+
+function merged(scopes: readonly Scope[]): Scope {
+  const one = (scopes[0] as Scope).clone();
+  one.become(scopes);
+  return one;
 }
 
 /** An assignment cannot fail, so that what comes before it is no way to end. */
@@ -296,14 +341,16 @@ function readFor(node: For | Select, frame: Frame, notes: Notes): void {
   const { scope } = frame;
   const view = viewOf(scope, notes);
   for (const word of node.wordlist ?? []) inspect(word, frame, notes);
-  const values = node.wordlist?.flatMap((word) =>
-    isCounting(word) ? HOLE.number : expandWord(word, view).map(({ value }) => value),
-  );
+  const counted = node.wordlist?.filter(isCounting) ?? [];
+  const others = node.wordlist?.filter((word) => !isCounting(word));
+  const words = others && expandAll(others, view, notes);
+  const values = words && [...counted.map(() => HOLE.number), ...words.map(({ value }) => value)];
   const name = node.name.value;
   notes.setting({ name, exported: false });
   const unknown = node.type === 'Select' || values === undefined;
   readLoop(frame, notes, (copy) => {
     copy.set(name, unknown ? [HOLE.any] : values.length === 0 ? [''] : values);
+    if (node.type === 'Select') copy.forget('REPLY');
     readList(node.body, { ...frame, scope: copy }, notes);
   });
 }
@@ -323,20 +370,18 @@ function isCounting(word: Word): boolean {
 function readCase(node: Case, frame: Frame, notes: Notes): void {
   const { scope } = frame;
   inspect(node.word, frame, notes);
-  const ends = [scope.clone()];
   for (const item of node.items) {
     for (const pattern of item.pattern) inspect(pattern, frame, notes);
+    // One item may go on into the next.
     const copy = scope.clone();
-    copy.become(ends);
     readList(item.body, { ...frame, scope: copy }, notes);
-    ends.push(copy);
+    scope.become([scope.clone(), copy]);
   }
-  scope.become(ends);
 }
 
 function readFunction(name: Word, body: SyntaxNode, frame: Frame, notes: Notes): void {
   const { scope } = frame;
-  if (SHELL_NAMES.has(name.value) || name.parts !== undefined)
+  if (SHELL_NAMES.has(name.value) || KNOWN_PRINTERS.has(name.value) || name.parts !== undefined)
     notes.doubt('it changes what the names of commands mean');
   const inner = scope.clone();
   inner.forgetAll();

@@ -56,6 +56,8 @@ export interface CommandReading {
   /** Some of it was not looked at. */
   cut: boolean;
   background: boolean;
+  /** It tests or calculates something, by words of the shell that are no command. */
+  tests: boolean;
   /** A here-document or here-string holds what is not set in the line. */
   hasForeignText: boolean;
 }

@@ -12,6 +12,22 @@ const OPEN = new Set(
   'USER LOGNAME HOSTNAME SHELL LANG TERM OSTYPE MACHTYPE PATH TMPDIR OLDPWD BASH_VERSION CI'.split(' '),
 );
 
+/** The shell puts texts into these by itself, whatever the line sets them to. */
+const SELF_SET = new Set(
+  '_ BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME DIRSTACK'.split(' '),
+);
+/** These may hold texts that builtins have read. */
+const READ = new Set('REPLY MAPFILE OPTARG COMP_LINE COMP_WORDS READLINE_LINE'.split(' '));
+/** What they are set to is evaluated as arithmetic, and with it any command in a subscript. */
+const EVALUATED = new Set('RANDOM SRANDOM SECONDS LINENO OPTIND HISTCMD EPOCHSECONDS BASHPID'.split(' '));
+
+export const isEvaluatedName = (name: string): boolean => EVALUATED.has(name);
+
+/** With more variables than these nothing is known of any. */
+const MAX_NAMES = 500;
+/** Longer values are not kept; otherwise a few words could stand for more text than there is memory. */
+const MAX_VALUE = 10_000;
+
 const NO_VALUES: ReadonlyMap<string, readonly string[]> = new Map();
 const NO_FUNCTIONS: ReadonlySet<string> = new Set();
 
@@ -64,7 +80,9 @@ export class Scope {
   }
 
   set(name: string, values: readonly string[]): void {
-    const all = union(values, []);
+    const isKnown = !SELF_SET.has(name) && values.every((value) => value.length <= MAX_VALUE);
+    const all = isKnown ? union(values, []) : [HOLE.any];
+    if (this.#values.size >= MAX_NAMES && !this.#values.has(name)) return this.forgetAll();
     this.#values = new Map(this.#values).set(name, all);
     this.#log.push({ name, values: all });
   }
@@ -96,9 +114,16 @@ export class Scope {
 
   /** What was set since then may hold, even where it was set anew: a `break` may have left in between. */
   allowForJumps(mark: number): void {
+    // Nothing is noted twice: the log would double with every loop around it.
     for (const change of this.#log.slice(mark)) {
-      if ('name' in change) this.set(change.name, union(this.#values.get(change.name) ?? [HOLE.any], change.values));
-      else this.folders = joinFolders(this.folders, change.folders);
+      if ('name' in change) {
+        const held = this.#values.get(change.name);
+        const all = union(held ?? [HOLE.any], change.values);
+        if (held === undefined || !isSame(held, all)) this.set(change.name, all);
+      } else {
+        const folders = joinFolders(this.folders, change.folders);
+        if (!isSame(this.folders ?? [], folders ?? [])) this.folders = folders;
+      }
     }
   }
 
@@ -108,7 +133,7 @@ export class Scope {
 
   /** A value that arithmetic may evaluate: a number, or a variable that the line does not set. */
   isCountable(name: string): boolean {
-    if (this.#blind) return false;
+    if (this.#blind || SELF_SET.has(name) || READ.has(name)) return false;
     return this.#values.get(name)?.every(isNumeric) ?? true;
   }
 
@@ -166,6 +191,9 @@ function cap(folders: readonly string[] | undefined): readonly string[] | undefi
   const all = [...new Set(folders)];
   return folders === undefined || all.length > MAX_FOLDERS ? undefined : all;
 }
+
+const isSame = (some: readonly string[], more: readonly string[]): boolean =>
+  some.length === more.length && some.every((each, at) => each === more[at]);
 
 function union(some: readonly string[], more: readonly string[]): readonly string[] {
   const all = [...new Set([...some, ...more])];

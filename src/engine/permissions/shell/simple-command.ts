@@ -1,18 +1,20 @@
-import type { Assignment, Command, Redirection } from 'unbash';
-import { applyBuiltin } from './builtin.js';
+import type { Assignment, Command, Redirection, Word } from 'unbash';
+import { applyBuiltin, EVALUATES } from './builtin.js';
 import type { Frame, Notes } from './frame.js';
 import { HOLE, hasHole, isForeign } from './hole.js';
 import { inspect } from './inspect.js';
 import { toRedirection } from './redirection.js';
-import { type Scope, summarise } from './scope.js';
+import { isEvaluatedName, type Scope, summarise } from './scope.js';
 import { type Inner, type Unwrapped, unwrap } from './unwrap.js';
 import { expandText, expandWhole, expandWord, type ShellWord, type WordView } from './word.js';
 
 const MAX_DEPTH = 12;
 const MAX_WORLDS = 8;
+const WORD_COST = 8;
 
 /** Notes what one simple command runs, and what it does to the shell. */
 export function readSimple(node: Command, given: Frame, notes: Notes): void {
+  if (!notes.spend(node.end - node.pos)) return;
   const { variables } = inspect(node, given, notes);
   const { scope } = given;
   const plain = viewOf(scope, notes);
@@ -32,13 +34,32 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
   }
   const source = given.source.slice(node.pos, node.end);
   const assignments = prefix.map(({ name }) => name);
+  if (assignments.some(isEvaluatedName)) notes.doubt(EVALUATES);
   for (const view of worldsOf(variables, { scope, notes })) {
-    const words = [node.name, ...node.args].flatMap((argument) =>
-      argument.type === 'Word' ? expandWord(argument, view) : [asWord(argument, view)],
-    );
+    const words = expandAll([node.name, ...node.args], view, notes);
+    if (words === undefined) return;
     runWords(words, { frame, notes, source, assignments, sameShell: true, callsFunctions: true });
   }
 }
+
+/** The words of a command; undefined when they would be too many to look at. */
+export function expandAll(
+  written: readonly (Word | Assignment)[],
+  view: WordView,
+  notes: Pick<Notes, 'spend'>,
+): ShellWord[] | undefined {
+  const words: ShellWord[] = [];
+  for (const each of written) {
+    const more = each.type === 'Word' ? expandWord(each, view) : [asWord(each, view)];
+    if (!notes.spend(lengthOf(more))) return undefined;
+    for (const word of more) words.push(word);
+  }
+  return words;
+}
+
+/** Of many short words, each costs more than its letters. */
+const lengthOf = (words: readonly ShellWord[]): number =>
+  words.reduce((length, { value }) => length + value.length + WORD_COST, 0);
 
 /** The value that the variables in it allow for. */
 function assign(
@@ -92,7 +113,6 @@ export function viewOf(
     },
     home: scope.home,
     cwd: scope.folders?.length === 1 ? scope.folders[0] : undefined,
-    plainNames: !['cat', 'pwd', 'nproc'].some((name) => scope.functions.has(name)),
     doubt: notes.doubt,
   };
 }
@@ -122,11 +142,18 @@ interface Run {
 
 const DYNAMIC = 'the name of a command in it is only known when it runs';
 
+/** False when it is nested so deeply that the rest is not looked at. */
+function isWithinDepth({ depth }: Frame, notes: Notes): boolean {
+  if (depth <= MAX_DEPTH) return true;
+  notes.doubt('it is nested too deeply');
+  notes.mark('cut');
+  return false;
+}
+
 function runWords(words: readonly ShellWord[], run: Run): void {
   const { frame, notes, source, assignments } = run;
   const [name, ...args] = words;
-  if (name === undefined) return;
-  if (frame.depth > MAX_DEPTH) return notes.doubt('it is nested too deeply');
+  if (name === undefined || !isWithinDepth(frame, notes)) return;
   const { scope, role, isPiped, inputText, outer } = frame;
   const add = (own: readonly ShellWord[], more: { role?: Frame['role']; isFunction?: boolean } = {}): void =>
     notes.segment({
@@ -172,9 +199,13 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
   const notes = unwrapped.trust === 'remote' ? toRemote(run.notes) : run.notes;
   const name = words[0]?.value ?? '';
   if (unwrapped.doubt !== undefined) notes.doubt(unwrapped.doubt);
+  if (unwrapped.cut === true) run.notes.mark('cut');
   const sameShell = run.sameShell && SAME_SHELL.has(name);
   const callsFunctions = run.callsFunctions && name === 'eval';
-  const start = (inner: Inner, role: Frame['role']): void => {
+  const start = (inner: Inner, given: Frame['role']): void => {
+    const role = frame.role === 'run' ? given : frame.role;
+    if (role !== 'run' && !notes.isNewGuess(keyOf(inner, role))) return;
+    if (!notes.spend(inner.words === undefined ? (inner.script?.value.length ?? 0) : lengthOf(inner.words))) return;
     const scope = sameShell ? frame.scope : frame.scope.clone();
     // What a trap runs, it runs at another time; another shell does not know what this one holds.
     if (name === 'trap') scope.forgetAll();
@@ -187,7 +218,7 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
     const next: Frame = {
       ...frame,
       scope,
-      role: frame.role === 'run' ? role : frame.role,
+      role,
       depth: frame.depth + 1,
       outer: reach(words, { frame, inner }),
     };
@@ -208,6 +239,11 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
   runScript({ script: { value: inputText, splits: false }, at: words.length }, { ...run, frame: { ...frame, scope } });
 }
 
+function keyOf({ words, script, folder, assignments }: Inner, role: Frame['role']): string {
+  const text = words?.map(({ value, splits }) => `${value}${splits ? '\0~' : ''}`).join('\0') ?? `\0${script?.value}`;
+  return `${role} ${folder?.value ?? ''} ${assignments?.join() ?? ''}\0${text}`;
+}
+
 /** The outermost wrapper, and where in it this command begins; nowhere when its words do not stand there as such. */
 function reach(words: readonly ShellWord[], { frame, inner }: { frame: Frame; inner: Inner }): Frame['outer'] {
   const at = inner.words === undefined ? Infinity : inner.at;
@@ -220,13 +256,13 @@ const toRemote = (notes: Notes): Notes => ({
   doubt: () => {},
   redirection: () => {},
   setting: () => {},
-  mark: () => {},
+  mark: (what) => (what === 'cut' ? notes.mark(what) : undefined),
 });
 
 function runScript(inner: Inner, run: Run): void {
   const { script = { value: '', splits: false }, foreign } = inner;
   const { frame, notes } = run;
-  if (frame.depth > MAX_DEPTH) return notes.doubt('it is nested too deeply');
+  if (!isWithinDepth(frame, notes)) return;
   if (frame.role === 'run' && foreign === true) notes.doubt('it runs a script that is not written for bash');
   if (frame.role === 'run' && (script.splits || hasHole(script.value.replaceAll(HOLE.number, '')))) {
     notes.doubt('it runs a text that is only known when it runs');

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import { type ReadFlags, readFlags } from '../command-flags.js';
 import { listed } from '../programs/listed.js';
-import { HOLE, hasHole, isFree, literalStart } from './hole.js';
+import { HOLE, hasHole, isFree, isPattern, literalStart } from './hole.js';
 import type { ShellWord } from './word.js';
 import type { WrapperSpec } from './wrapper-table.js';
 
@@ -29,6 +29,8 @@ export interface Unwrapped {
   doubt?: string | undefined;
   /** It runs what comes on its standard input. */
   runsInput?: boolean;
+  /** Not all that it may run was looked at. */
+  cut?: boolean;
 }
 
 type Wrappers = Readonly<Record<string, WrapperSpec>>;
@@ -62,19 +64,30 @@ interface Found {
 function findSpec(words: readonly ShellWord[], wrappers: Wrappers): Found | undefined {
   const name = basename(words[0]?.value ?? '');
   if (Object.hasOwn(wrappers, name)) return { spec: wrappers[name] as WrapperSpec, start: 1 };
+  let possible: Found | undefined;
   for (const key of longKeys(wrappers).get(name) ?? []) {
     const parts = key.split(' ');
-    const start = parts.slice(1).reduce((at, part) => (at === -1 ? -1 : findSubcommand(words, { part, at })), 1);
-    if (start !== -1) return { spec: wrappers[key] as WrapperSpec, start };
+    const spec = wrappers[key] as WrapperSpec;
+    const find = (at: number, part: string): number => (at === -1 ? -1 : findSubcommand(words, { part, at, spec }));
+    const start = parts.slice(1).reduce(find, 1);
+    if (start !== -1) return { spec, start };
+    // What it does is only known when it runs.
+    const second = words[1];
+    if (second !== undefined && (second.splits || isFree(second.value.charAt(0)))) {
+      possible ??= { spec: { shape: 'anywhere', trust: spec.trust }, start: 2 };
+    }
   }
-  return undefined;
+  return possible;
 }
 
 /** After flags and their values; how many of these there are is not known for every program. */
-function findSubcommand(words: readonly ShellWord[], { part, at }: { part: string; at: number }): number {
+function findSubcommand(
+  words: readonly ShellWord[],
+  { part, at, spec }: { part: string; at: number; spec: WrapperSpec },
+): number {
   for (let index = at; index < words.length; index += 1) {
     const { value } = words[index] as ShellWord;
-    if (value === part) return index + 1;
+    if (value === part || (spec.abbreviates === true && value !== '' && part.startsWith(value))) return index + 1;
     const followsFlag = index > at && (words[index - 1]?.value ?? '').startsWith('-');
     if (!value.startsWith('-') && !followsFlag) return -1;
   }
@@ -98,10 +111,10 @@ function longKeys(wrappers: Wrappers): ReadonlyMap<string, readonly string[]> {
 function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
   const { spec, start } = found;
   if (spec.shape === 'find') return unwrapFind(words, spec);
-  if (spec.trust === 'remote') return { ...guess(words, found), doubt: undefined };
+  if (spec.shape === 'anywhere') return guess(words, found);
   const read = readLeading(words, found);
   if (read === undefined) return guess(words, found);
-  const { flags, at } = read;
+  const { flags, at, operands } = read;
   const { trust } = spec;
   if (listed(spec.asks).some((flag) => flags.has(flag))) return { inner: [], trust, own: words };
   const scripts = listed(spec.scripts).flatMap((flag) => flags.get(flag) ?? []);
@@ -115,13 +128,22 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
       const lines = rest.slice(0, spec.lines ?? rest.length).filter(({ value }) => value !== '-' && value !== '');
       return { inner: [...inner, ...lines.map((script): Inner => ({ script, at }))], trust, ...own };
     }
+    case 'login':
+      if (listed(spec.commands).some((flag) => flags.has(flag))) {
+        return unwrapCommand(words, { spec, flags, at, inner, start });
+      }
+      // Behind the name of the user, or of the file, come arguments of a shell, or a command.
+      if (operands.filter((value) => value !== '-').length > 1 || words.some(({ value }) => value === '--')) {
+        return guess(words, found);
+      }
+      return { inner, trust, ...own };
     case 'xargs':
       return {
         inner: (found.input ?? [HOLE.output]).map((item) => ({ words: fillXargs(rest, { flags, item }), at })),
         trust,
       };
     case 'parallel':
-      return { inner: unwrapParallel(rest, at), trust, own: words };
+      return unwrapParallel(words, at);
     case 'line':
       if (flags.has('x') || flags.has('exec')) return { inner: [{ words: rest, at }], trust, ...own };
       return { inner: rest.length === 0 ? [] : [{ script: join(rest), at }], trust, ...own };
@@ -130,24 +152,37 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
   }
 }
 
-function readLeading(words: readonly ShellWord[], { spec, start }: Found) {
+interface Leading {
+  flags: ReadFlags['flags'];
+  /** Where what it runs begins. */
+  at: number;
+  /** Words that are no flags, of a program that takes both in any order. */
+  operands: readonly string[];
+}
+
+function readLeading(words: readonly ShellWord[], { spec, start }: Found): Leading | undefined {
   const values = words.slice(start).map(({ value }) => value);
   const asks = listed(spec.asks).join('');
   const known = asks === '' ? spec : { ...spec, short: `${spec.short ?? ''}${asks}` };
+  const leading = readFlags(values, known, { stopsAtOperand: true });
   // Flags of these may stand behind their operands.
-  const isMixed = spec.lines === 0;
-  const read = readFlags(values, known, { stopsAtOperand: !isMixed });
+  const isMixed = spec.shape === 'login' && !listed(spec.commands).some((flag) => leading?.flags.has(flag) === true);
+  const read = isMixed ? readFlags(values, known) : leading;
   if (read === undefined) return undefined;
   const operands = spec.operands ?? 0;
   const first = spec.shape === 'shell' ? 1 : 0;
   const flagWords = isMixed ? words.slice(start) : words.slice(start, start + read.read + operands + first);
-  // A hole in front of the command may hide flags, or be the command.
-  if (flagWords.some(({ value, splits }) => splits || (isFree(value) && hasHole(value.charAt(0))))) return undefined;
+  // A hole in front of the command may hide flags, or be the command; a pattern may become several words.
+  const isLoose = ({ value, splits }: ShellWord, index: number): boolean =>
+    splits ||
+    isFree(value.charAt(0)) ||
+    (isPattern(value) && (literalStart(value) === '' || index < flagWords.length - first));
+  if (flagWords.some(isLoose)) return undefined;
   let at = start + read.read + operands;
   if (operands > 0 && words[at]?.value === '--') at += 1;
   // With operands in between flags may go on, and the command would begin later.
   if (operands > 0 && spec.trust !== 'clear' && words[at]?.value.startsWith('-')) return undefined;
-  return { flags: read.flags, at };
+  return { flags: read.flags, at, operands: read.operands };
 }
 
 interface CommandShape {
@@ -173,15 +208,16 @@ function unwrapCommand(words: readonly ShellWord[], { spec, flags, at, inner, st
     assignments.push(name);
     from += 1;
   }
-  const rest = words.slice(from);
+  const given = words.slice(from);
+  const rest = spec.program === undefined ? given : [{ value: spec.program, splits: false }, ...given];
   const folder = listed(spec.folders).flatMap((flag) => flags.get(flag) ?? [])[0];
   const common = { assignments, at: from, ...(folder !== undefined && { folder: asWord(words, folder) }) };
-  const own = trust === 'clear' && (rest.length > 0 || words[0]?.value !== 'env') ? {} : { own: words };
+  const own = trust === 'clear' && (given.length > 0 || words[0]?.value !== 'env') ? {} : { own: words };
   if (listed(spec.joined).some((flag) => flags.has(flag))) {
-    if (rest.length === 0) return { inner, trust, ...own, runsInput: true };
+    if (given.length === 0) return { inner, trust, ...own, runsInput: true };
     return { inner: [...inner, { ...common, script: join(rest) }], trust, ...own };
   }
-  if (rest.length === 0) return { inner, trust, ...(start > 0 && own) };
+  if (given.length === 0) return { inner, trust, ...(start > 0 && own) };
   const afterScript = inner.length > 0 && listed(spec.scripts).length > 0;
   return { inner: afterScript ? inner : [{ ...common, words: rest }], trust, ...own };
 }
@@ -229,43 +265,96 @@ function fillXargs(
   return words.map(({ value, splits }) => ({ value: value.replaceAll(mark, item), splits }));
 }
 
-function unwrapParallel(rest: readonly ShellWord[], at: number): Inner[] {
-  const end = rest.findIndex(({ value }) => /^:{3,4}\+?$/.test(value));
+function unwrapParallel(words: readonly ShellWord[], at: number): Unwrapped {
+  const rest = words.slice(at);
+  const found = { trust: 'clear', own: words } as const;
+  const end = rest.findIndex(({ value }) => PARALLEL_MARK.test(value));
   const command = end === -1 ? rest : rest.slice(0, end);
-  const given = end === -1 ? [] : rest.slice(end + 1);
-  if (command.length === 0) return given.map((script) => ({ script, at }));
-  const words = command.map(({ value, splits }) => ({ value: value.replace(/\{[^}]*\}/g, HOLE.output), splits }));
-  const isFilled = words.some(({ value }) => value.includes(HOLE.output));
-  return [{ script: join(isFilled ? words : [...words, { value: HOLE.output, splits: true }]), at }];
+  if (command.length > 0) {
+    const filled = command.map(({ value, splits }) => ({ value: value.replace(/\{[^}]*\}/g, HOLE.output), splits }));
+    const isFilled = filled.some(({ value }) => value.includes(HOLE.output));
+    return {
+      ...found,
+      inner: [{ script: join(isFilled ? filled : [...filled, { value: HOLE.output, splits: true }]), at }],
+    };
+  }
+  // Without a command each line is one.
+  if (end === -1) return { ...found, inner: [], runsInput: true };
+  const given = rest.filter(({ value }) => !PARALLEL_MARK.test(value));
+  const readsFiles = rest.some(({ value }) => value.startsWith('::::'));
+  return { ...found, inner: given.map((script) => ({ script, at })), ...(readsFiles && { doubt: UNKNOWN_FLAG }) };
 }
+
+const PARALLEL_MARK = /^:{3,4}\+?$/;
 
 const MAX_ROOTS = 4;
 
-/** What find runs, and find itself without it. */
+/** What find or fd runs, and the program itself without it. */
 function unwrapFind(words: readonly ShellWord[], spec: WrapperSpec): Unwrapped {
-  const clauses = new Set(listed(spec.clauses));
   const own: ShellWord[] = [];
-  const inner: Inner[] = [];
-  const found = pathsFound(words);
+  const clauses: { command: readonly ShellWord[]; name: string; at: number }[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] as ShellWord;
-    if (!clauses.has(word.value)) {
+    const clause = at === 0 ? undefined : clauseOf(word.value, spec);
+    if (clause === undefined) {
       own.push(word);
       continue;
     }
     const end = words.findIndex(
       ({ value }, index) => index > at && (value === ';' || (value === '+' && words[index - 1]?.value === '{}')),
     );
-    const command = words.slice(at + 1, end === -1 ? words.length : end);
-    const isInFolder = word.value === '-execdir' || word.value === '-okdir';
-    for (const root of isInFolder ? [`./${HOLE.below}`] : found) {
-      const filled = command.map(({ value, splits }) => ({ value: value.replaceAll('{}', root), splits }));
-      inner.push({ words: filled, at: at + 1, ...(isInFolder && { folder: { value: '', splits: false } }) });
+    const rest = words.slice(at + 1, end === -1 ? words.length : end);
+    if (clause.value === undefined) clauses.push({ command: rest, name: clause.name, at: at + 1 });
+    // Its first word is not one of the line, so that no rule can name it there.
+    else {
+      const first = { value: clause.value, splits: word.splits };
+      clauses.push({ command: [first, ...rest], name: clause.name, at: Infinity });
     }
     at = end === -1 ? words.length : end;
   }
+  const appends = spec.appends === true;
+  const found = appends ? pathsAnywhere(own) : pathsFound(own);
+  const inner = clauses.flatMap(({ command, name, at }): Inner[] => {
+    const isInFolder = name === '-execdir' || name === '-okdir';
+    const folder = isInFolder ? { folder: { value: '', splits: false } } : {};
+    const roots = isInFolder ? [`./${HOLE.below}`] : found;
+    return roots.map((root) => ({ words: fill(command, { root, appends }), at, ...folder }));
+  });
   const hides = own.slice(1).some(({ value, splits }) => splits || (isFree(value) && literalStart(value) === ''));
   return { inner, trust: spec.trust, own, ...(hides && { doubt: UNKNOWN_FLAG }) };
+}
+
+/** Whether a word begins a command, and what of it stands in the word itself. */
+function clauseOf(word: string, spec: WrapperSpec): { name: string; value?: string } | undefined {
+  for (const name of listed(spec.clauses)) {
+    if (word === name) return { name };
+    if (name.startsWith('--') && word.startsWith(`${name}=`)) return { name, value: word.slice(name.length + 1) };
+  }
+  if (spec.appends !== true || !/^-[^-]/.test(word)) return undefined;
+  for (let at = 1; at < word.length; at += 1) {
+    const name = `-${word.charAt(at)}`;
+    const value = word.slice(at + 1);
+    if (listed(spec.clauses).includes(name)) return { name, ...(value !== '' && { value: value.replace(/^=/, '') }) };
+    if (spec.shortValue?.includes(word.charAt(at))) return undefined;
+  }
+  return undefined;
+}
+
+function fill(
+  command: readonly ShellWord[],
+  { root, appends }: { root: string; appends: boolean },
+): readonly ShellWord[] {
+  if (!appends) return command.map(({ value, splits }) => ({ value: value.replaceAll('{}', root), splits }));
+  const filled = command.map(({ value, splits }) => ({ value: value.replace(/\{[/.]{0,2}\}/g, root), splits }));
+  const isFilled = filled.some(({ value }, at) => value !== command[at]?.value);
+  return isFilled ? filled : [...filled, { value: root, splits: false }];
+}
+
+/** Of a program whose folders are not told from other words. */
+function pathsAnywhere(words: readonly ShellWord[]): string[] {
+  const folders = words.slice(1).flatMap(({ value }) => (/^[-;]/.test(value) ? [] : [value]));
+  const roots = ['.', ...folders.filter((value) => value.includes('/') || value === '..')];
+  return roots.length > MAX_ROOTS ? [HOLE.any] : roots.map((root) => root + HOLE.below);
 }
 
 /** What find finds: paths that begin with one of its folders, and end as `-name` says. */
@@ -288,17 +377,33 @@ function rootsOf(words: readonly ShellWord[]): string[] {
   return roots.length > MAX_ROOTS ? [HOLE.any] : roots;
 }
 
+const MAX_GUESSED = 100_000;
+/** A command, or a line, that is the value of a flag. */
+const ATTACHED = /^--(?:exec|command|entrypoint|call|run|shell)=([^]+)$|^-[A-Za-z](?=[^]*\s)([^]+)$/;
+
 /** With flags that are not known any word may be where the command begins. */
 function guess(words: readonly ShellWord[], { spec, start }: Found): Unwrapped {
   const guesses: Inner[] = [];
-  for (let at = start; at < words.length; at += 1) {
+  const isLine = spec.shape !== 'command' && spec.shape !== 'xargs';
+  let length = 0;
+  let at = start;
+  for (; at < words.length && length < MAX_GUESSED; at += 1) {
     const word = words[at] as ShellWord;
-    if (spec.shape !== 'command' && spec.shape !== 'xargs') guesses.push({ script: join(words.slice(at)), at });
+    const rest = words.slice(at);
+    // As words they are looked at anyway.
+    const isPlain = !isLine || rest.every(({ value, splits }) => !splits && /^[\w@%+=:,./-]*$/.test(value));
+    if (!isPlain) guesses.push({ script: join(rest), at });
     if (/\s/.test(word.value)) guesses.push({ script: word, at });
-    if (!word.value.startsWith('-')) guesses.push({ words: words.slice(at), at });
-    if (guesses.length > 40) break;
+    if (!word.value.startsWith('-')) guesses.push({ words: rest, at });
+    const attached = ATTACHED.exec(word.value)
+      ?.slice(1)
+      .find((value) => value !== undefined);
+    if (attached !== undefined) guesses.push({ script: { value: attached, splits: word.splits }, at });
+    length += rest.length;
   }
-  return { inner: [], guesses, own: words, trust: spec.trust, doubt: UNKNOWN_FLAG };
+  const isCut = at < words.length;
+  const found = { inner: [], guesses, own: words, trust: spec.trust, ...(isCut && { cut: true }) };
+  return spec.trust === 'remote' ? found : { ...found, doubt: UNKNOWN_FLAG };
 }
 
 const join = (words: readonly ShellWord[]): ShellWord => ({

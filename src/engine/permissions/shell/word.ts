@@ -1,4 +1,12 @@
-import type { CommandExpansionPart, DoubleQuotedChild, ParameterExpansionPart, Word, WordPart } from 'unbash';
+import type {
+  CommandExpansionPart,
+  CommandNode,
+  DoubleQuotedChild,
+  ParameterExpansionPart,
+  Redirection,
+  Word,
+  WordPart,
+} from 'unbash';
 import { expandBraces } from './brace.js';
 import { HOLE, hasHole, isForeign, isFree } from './hole.js';
 
@@ -15,8 +23,6 @@ export interface WordView {
   variable(name: string): string | undefined;
   home: string | undefined;
   cwd: string | undefined;
-  /** `cat`, `pwd` and `nproc` are the programs of that name, not functions. */
-  plainNames: boolean;
   doubt(reason: string): void;
 }
 
@@ -152,15 +158,44 @@ function parameterValue(part: ParameterExpansionPart, view: WordView): string {
   return isForeign(value) ? HOLE.any : HOLE.output;
 }
 
+/** Commands that print nothing but a number, with the words behind their name. */
+const COUNTS = new Map([
+  ['nproc', /^$/],
+  // With the name of a file it would print that, too.
+  ['wc', /^-[lwcm]$/],
+  ['date', /^\+%s$/],
+  ['id', /^-u$/],
+]);
+
+/** The commands of which what they print is known; no function may have such a name. */
+export const KNOWN_PRINTERS: ReadonlySet<string> = new Set(['cat', 'pwd', ...COUNTS.keys()]);
+
+/** `a | b | wc -l`: what the others print goes nowhere else. */
+function isCount(commands: readonly CommandNode[]): boolean {
+  const last = commands.at(-1);
+  const isPlain = commands.every((command) => command.type === 'Command' && command.redirects.every(isQuiet));
+  if (!isPlain || last?.type !== 'Command' || last.prefix.length > 0) return false;
+  return COUNTS.get(last.name?.text ?? '')?.test(last.args.map(({ text }) => text).join(' ')) === true;
+}
+
+/** It takes errors away, or gives an input. */
+function isQuiet(redirect: Redirection): boolean {
+  if (redirect.type !== 'Redirect' || redirect.operator === '<') return redirect.descriptor === undefined;
+  const number = redirect.descriptor?.type === 'FileDescriptor' ? redirect.descriptor.value : 1;
+  return number === 2 && redirect.operator === '>' && redirect.target?.text === '/dev/null';
+}
+
 /** What `$(cat <<'E' ...)` and `$(pwd)` print is known; of other commands it is not. */
 function outputOf({ script }: CommandExpansionPart, view: WordView): string {
   const statement = script?.commands.length === 1 ? script.commands[0] : undefined;
   const command = statement?.command;
-  if (!view.plainNames || command?.type !== 'Command' || statement?.background === true) return HOLE.output;
+  if (statement?.background === true || command === undefined) return HOLE.output;
+  if (command.type === 'Pipeline') return isCount(command.commands) ? HOLE.number : HOLE.output;
+  if (command.type !== 'Command') return HOLE.output;
+  if (isCount([command])) return HOLE.number;
   const { name, prefix, suffix } = command;
   if (prefix.length > 0 || name === undefined) return HOLE.output;
   if (name.text === 'pwd' && suffix.length === 0) return view.cwd ?? HOLE.output;
-  if (name.text === 'nproc' && suffix.length === 0) return HOLE.number;
   const [only] = suffix;
   if (name.text !== 'cat' || suffix.length !== 1 || only?.type !== 'HereDoc') return HOLE.output;
   if (only.descriptor !== undefined || only.operator !== '<<' || only.closing === undefined) return HOLE.output;
@@ -168,15 +203,44 @@ function outputOf({ script }: CommandExpansionPart, view: WordView): string {
   return only.body.text.replace(/\n+$/, '');
 }
 
+/** A value as the shell matches it against names. */
+function toPattern(text: string): string {
+  const starred = text.replaceAll('*', HOLE.star).replaceAll('?', HOLE.one);
+  let pattern = '';
+  let at = 0;
+  for (let open = starred.indexOf('['); open !== -1; open = starred.indexOf('[', at)) {
+    const close = starred.indexOf(']', open);
+    if (close === -1) break;
+    pattern += starred.slice(at, open) + HOLE.one;
+    at = close + 1;
+  }
+  return pattern + starred.slice(at);
+}
+
+interface Row {
+  done: ShellWord[];
+  text: string | undefined;
+  splits: boolean;
+}
+
+/** A few variables could stand for more text than there is memory. */
+const MAX_TEXT = 20_000;
+
+function shorten(row: Row): void {
+  if ((row.text?.length ?? 0) > MAX_TEXT || row.done.length > MAX_TEXT)
+    Object.assign(row, { done: [], text: HOLE.any, splits: true });
+}
+
 /** Collects words as parts come in. After braces there are several unfinished ones, and parts go to each of them. */
 class WordBuilder {
-  #rows: { done: ShellWord[]; text: string | undefined; splits: boolean }[] = [
-    { done: [], text: undefined, splits: false },
-  ];
+  #rows: Row[] = [{ done: [], text: undefined, splits: false }];
 
   /** Text that stays as it is. */
   add(text: string): void {
-    for (const row of this.#rows) row.text = (row.text ?? '') + text;
+    for (const row of this.#rows) {
+      row.text = (row.text ?? '') + text;
+      shorten(row);
+    }
   }
 
   /** Text that the shell splits at spaces and matches against names. */
@@ -189,9 +253,10 @@ class WordBuilder {
           Object.assign(row, { text: undefined, splits: false });
         }
         if (piece === '') continue;
-        row.text = (row.text ?? '') + piece.replace(/\*/g, HOLE.star).replace(/\?|\[[^\]]*\]/g, HOLE.one);
+        row.text = (row.text ?? '') + toPattern(piece);
         if (isFree(piece)) row.splits = true;
       }
+      shorten(row);
     }
   }
 

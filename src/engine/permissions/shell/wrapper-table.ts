@@ -7,9 +7,10 @@ import type { FlagSpec } from '../command-flags.js';
 export interface WrapperSpec extends FlagSpec {
   /**
    * `command`: after flags and `operands` come the words of a command. `line`: they are joined to a shell line.
-   * `shell`: a shell. `lines`: each word is a shell line. `xargs`, `find`, `parallel`: as those do.
+   * `shell`: a shell. `lines`: each word is a shell line. `login`: lines come in flags, in front of one operand or behind
+   * it. `anywhere`: any word may be the first of a command. `xargs`, `find`, `parallel`: as those do.
    */
-  shape: 'command' | 'line' | 'lines' | 'shell' | 'xargs' | 'find' | 'parallel';
+  shape: 'command' | 'line' | 'lines' | 'login' | 'anywhere' | 'shell' | 'xargs' | 'find' | 'parallel';
   /**
    * `clear`: it does nothing else, so what it runs is all there is to allow. `guarded`: it must be allowed as well.
    * `remote`: what it runs is not run here, and only forbidding looks at it.
@@ -23,6 +24,10 @@ export interface WrapperSpec extends FlagSpec {
   assigns?: boolean;
   /** Flags whose value is a shell line, parted by spaces. */
   scripts?: string;
+  /** Flags with which the words that follow are a command, where they are not otherwise. */
+  commands?: string;
+  /** The words that follow are arguments of this program. */
+  program?: string;
   /** Flags with which the words that follow are a line for a shell. */
   joined?: string;
   /** Flags whose value is split into words in front of the command. */
@@ -35,6 +40,10 @@ export interface WrapperSpec extends FlagSpec {
   foreign?: boolean;
   /** Flags after which, up to `;` or `+`, comes a command. */
   clauses?: string;
+  /** What it finds is put behind a command that does not say where; and its flags may share a word. */
+  appends?: boolean;
+  /** Beginnings of the words that select the running of commands are enough. */
+  abbreviates?: boolean;
 }
 
 const SHELL: WrapperSpec = {
@@ -46,6 +55,16 @@ const SHELL: WrapperSpec = {
 };
 
 const OTHER_SHELL: WrapperSpec = { ...SHELL, trust: 'guarded', short: 'cdefilnNpqstvxyX', foreign: true };
+
+const FD: WrapperSpec = {
+  shape: 'find',
+  trust: 'guarded',
+  clauses: '-x -X --exec --exec-batch',
+  appends: true,
+  shortValue: 'cCdeEjoSt',
+};
+
+const ELSEWHERE: WrapperSpec = { shape: 'anywhere', trust: 'remote' };
 
 const plain = (trust: WrapperSpec['trust'], flags: Omit<WrapperSpec, 'shape' | 'trust'> = {}): WrapperSpec => ({
   shape: 'command',
@@ -61,6 +80,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   exec: plain('clear', { short: 'cl' }),
   eval: { shape: 'line', trust: 'clear' },
   trap: { shape: 'lines', trust: 'clear', lines: 1, asks: 'p l' },
+  'jobs -x': plain('clear'),
   sh: SHELL,
   bash: SHELL,
   dash: SHELL,
@@ -77,6 +97,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   // How a command is run: with which time, order, output, environment.
   env: plain('clear', {
     assigns: true,
+    dash: true,
     short: 'i0v',
     shortValue: 'uCS',
     splits: 'S split-string',
@@ -100,12 +121,6 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   }),
   nice: plain('clear', { number: true, shortValue: 'n', long: 'adjustment=' }),
   ionice: plain('clear', { short: 't', shortValue: 'cn', long: 'class= classdata= ignore' }),
-  chrt: plain('guarded', {
-    operands: 1,
-    short: 'abdfiomrRv',
-    shortValue: 'TPD',
-    long: 'batch deadline fifo idle other rr sched-runtime= sched-period= sched-deadline= all-tasks verbose',
-  }),
   taskset: plain('clear', { operands: 1, short: 'ac', long: 'all-tasks cpu-list' }),
   nohup: plain('clear'),
   setsid: plain('clear', { short: 'cfw', long: 'ctty fork wait' }),
@@ -118,7 +133,9 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     long: 'all localalloc interleave= cpunodebind= membind= physcpubind= preferred=',
   }),
   prlimit: plain('guarded', { long: 'nofile[=] nproc[=] as[=] core[=] cpu[=] data[=] fsize[=] stack[=]' }),
-  setarch: plain('guarded', { operands: 1, short: 'BFILRSTXZ3v', long: 'addr-no-randomize 32bit 3gb verbose' }),
+  // What they take before the command may be left out.
+  setarch: { shape: 'anywhere', trust: 'guarded' },
+  chrt: { shape: 'anywhere', trust: 'guarded' },
   linux32: plain('guarded', { short: 'BFILRSTXZ3v' }),
   linux64: plain('guarded', { short: 'BFILRSTXZ3v' }),
   arch: plain('guarded', { long: 'x86_64 arm64 arm64e' }),
@@ -144,11 +161,10 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     shortValue: 'nq',
     long: 'beep color no-color differences[=] errexit chgexit interval= precise no-title no-wrap exec equexit=',
   },
-  entr: plain('guarded', { short: 'acdnprsz' }),
+  entr: plain('guarded', { short: 'acdnprsz', joined: 's' }),
   script: {
-    shape: 'lines',
+    shape: 'login',
     trust: 'guarded',
-    lines: 0,
     short: 'aefq',
     shortValue: 'BcEIOTmo',
     scripts: 'c command',
@@ -198,20 +214,28 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   doas: plain('guarded', { short: 'Lns', shortValue: 'aCu' }),
   pkexec: plain('guarded', { long: 'user= disable-internal-agent keep-cwd' }),
   su: {
-    shape: 'lines',
+    shape: 'login',
     trust: 'guarded',
-    lines: 0,
     short: 'flmpP',
     shortValue: 'cgGsTw',
     scripts: 'c command session-command',
     long: 'command= session-command= fast group= supp-group= login preserve-environment pty shell= whitelist-environment=',
   },
-  runuser: plain('guarded', {
+  runuser: {
+    shape: 'login',
+    trust: 'guarded',
+    commands: 'u user',
     short: 'flmpP',
     shortValue: 'cgGsuTw',
     scripts: 'c command session-command',
-    long: 'command= session-command= fast group= login preserve-environment pty shell= user=',
-  }),
+    long: 'command= session-command= fast group= supp-group= login preserve-environment pty shell= user=',
+  },
+  sg: { shape: 'login', trust: 'guarded', shortValue: 'c', scripts: 'c' },
+  gosu: plain('guarded', { operands: 1 }),
+  'su-exec': plain('guarded', { operands: 1 }),
+  setuidgid: plain('guarded', { operands: 1 }),
+  'ip netns exec': { shape: 'anywhere', trust: 'guarded', abbreviates: true },
+  'ip vrf exec': { shape: 'anywhere', trust: 'guarded', abbreviates: true },
   setpriv: plain('guarded', {
     long:
       'clear-groups keep-groups init-groups groups= reuid= regid= ruid= euid= rgid= egid= inh-caps= ambient-caps= ' +
@@ -243,7 +267,12 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     folders: 'working-directory',
   }),
   cgexec: plain('guarded', { shortValue: 'g', long: 'sticky' }),
-  capsh: plain('guarded', { long: 'drop= caps= user= uid= gid= print' }),
+  capsh: plain('guarded', { program: 'bash', long: 'drop= caps= user= uid= gid= print' }),
+  'aa-exec': plain('guarded', { short: 'idv', shortValue: 'pn', long: 'profile= namespace= immediate debug verbose' }),
+  'systemd-inhibit': plain('guarded', { long: 'what= who= why= mode=' }),
+  'systemd-cat': plain('guarded', { shortValue: 'tp', long: 'identifier= priority=' }),
+  'ssh-agent': plain('guarded', { short: 'cs', shortValue: 'aEPt' }),
+  screen: plain('guarded', { short: 'aAdDilLmqrRUx', shortValue: 'ehpsStT' }),
   'start-stop-daemon': plain('guarded', {
     short: 'SKTHbmqtvo',
     shortValue: 'apnucgdxrNP',
@@ -253,6 +282,11 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'ld-linux-x86-64.so.2': plain('guarded', { long: 'library-path= preload= audit= inhibit-cache argv0=' }),
   'ld-linux.so.2': plain('guarded', { long: 'library-path= preload= audit= inhibit-cache argv0=' }),
   'ld-linux-aarch64.so.1': plain('guarded', { long: 'library-path= preload= audit= inhibit-cache argv0=' }),
+  chronic: plain('guarded', { short: 'ev' }),
+  ifne: plain('guarded', { short: 'n' }),
+  eatmydata: plain('guarded'),
+  tini: plain('guarded', { short: 'svwg', shortValue: 'ep' }),
+  'dumb-init': plain('guarded', { short: 'cv', shortValue: 'r', long: 'single-child verbose rewrite=' }),
   busybox: plain('guarded'),
   toybox: plain('guarded'),
 
@@ -270,8 +304,8 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   // What it fills in is not known, so that it is always asked about.
   parallel: { shape: 'parallel', trust: 'clear' },
   find: { shape: 'find', trust: 'guarded', clauses: '-exec -execdir -ok -okdir' },
-  fd: { shape: 'find', trust: 'guarded', clauses: '-x -X --exec --exec-batch' },
-  fdfind: { shape: 'find', trust: 'guarded', clauses: '-x -X --exec --exec-batch' },
+  fd: FD,
+  fdfind: FD,
 
   // Tools of projects that run a command in an environment of their own.
   'uv run': plain('guarded', {
@@ -310,12 +344,12 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'git submodule foreach': { shape: 'line', trust: 'guarded', short: 'q', long: 'recursive quiet' },
 
   // Elsewhere. Where the command begins is not looked for: any word may be its first.
-  ssh: { shape: 'line', trust: 'remote' },
-  'docker run': plain('remote'),
-  'docker exec': plain('remote'),
-  'docker compose run': plain('remote'),
-  'docker compose exec': plain('remote'),
-  'podman run': plain('remote'),
-  'podman exec': plain('remote'),
-  'kubectl exec': plain('remote'),
+  ssh: ELSEWHERE,
+  'docker run': ELSEWHERE,
+  'docker exec': ELSEWHERE,
+  'docker compose run': ELSEWHERE,
+  'docker compose exec': ELSEWHERE,
+  'podman run': ELSEWHERE,
+  'podman exec': ELSEWHERE,
+  'kubectl exec': ELSEWHERE,
 };

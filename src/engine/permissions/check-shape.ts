@@ -1,0 +1,117 @@
+/** What is wrong with a case of `permissions check`. A list that is not read would make a verdict of too little. */
+import { PERMISSION_MODES } from '../../protocol/plain.js';
+import { didYouMean, findNearName, type NearName } from '../settings/near-name.js';
+import { RULE_LAYERS } from './layers.js';
+
+type Table = Readonly<Record<string, unknown>>;
+/** Undefined: it is as it must be; else what was expected. */
+type Shape = (value: unknown, path: string) => string | undefined;
+
+const expecting =
+  (isRight: (value: unknown) => boolean, expected: string): Shape =>
+  (value, path) =>
+    isRight(value) ? undefined : `${path} must be ${expected}, not ${show(value)}`;
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const TEXT = expecting(isText, 'a text');
+const FLAG = expecting((value) => typeof value === 'boolean', 'true or false');
+const TEXTS = expecting((value) => Array.isArray(value) && value.every(isText), 'a list of texts');
+const TABLE = expecting(isTable, 'an object');
+/** A rule in it that cannot be read is the rules' own affair: what it may be about is asked about. */
+const RULES = expecting(Array.isArray, 'a list of rules');
+
+const LISTS = { allow: RULES, ask: RULES, deny: RULES };
+
+/** Rules that deny, lists of rules, or a settings file with them. */
+const LAYER: Shape = (value, path) => {
+  if (Array.isArray(value)) return RULES(value, path);
+  if (!isTable(value))
+    return `${path} must be a list of rules or an object with allow, ask and deny, not ${show(value)}`;
+  const { permissions } = value;
+  if (permissions === undefined) return findFault(value, { path, shapes: LISTS, isWhole: true });
+  if (!isTable(permissions)) return TABLE(permissions, `${path}.permissions`);
+  return (
+    findFault(value, { path, shapes: { permissions: TABLE }, isWhole: true }) ??
+    findFault(permissions, { path: `${path}.permissions`, shapes: LISTS, isWhole: true })
+  );
+};
+
+const SETUP: Readonly<Record<string, Shape>> = {
+  ...Object.fromEntries(RULE_LAYERS.map((name) => [name, LAYER])),
+  ...LISTS,
+  mode: expecting((value) => (PERMISSION_MODES as readonly unknown[]).includes(value), oneOf(PERMISSION_MODES)),
+  cwd: TEXT,
+  home: TEXT,
+  trusted: FLAG,
+  settingsDir: TEXT,
+  additionalDirectories: TEXTS,
+  privateHosts: TEXTS,
+  platform: TEXT,
+  fs: TEXTS,
+  approved: TABLE,
+};
+
+/** Keys that would restrict, if they stood where they belong. */
+const MISPLACED = new Set(
+  'permissions permissionMode rules hooks sandbox defaultMode disallowedTools managedSettings'.split(' '),
+);
+
+/** Short names are near to words that a case may well have: `flags`, `model`, `os`. */
+const isMisspelled = (near: NearName | undefined): boolean =>
+  near !== undefined && near.distance <= (near.name.length > 4 || near.name === 'deny' ? 1 : 0);
+
+/** The first thing in a case that cannot be taken as it is meant. Words about it, such as `note`, may have any name. */
+export function findCaseFault(given: Table): string | undefined {
+  const { setup = {}, input = {} } = given;
+  const whole = findFault(given, { path: '', shapes: { setup: TABLE, input: TABLE } });
+  if (whole !== undefined || !isTable(setup) || !isTable(input)) return whole;
+  const inSetup = findFault(setup, { path: 'setup', shapes: SETUP });
+  if (inSetup !== undefined) return inSetup;
+  const { project_settings: project } = input;
+  const rules = isTable(project) ? project.permissions : undefined;
+  if (rules === undefined || rules === null) return undefined;
+  const path = 'input.project_settings.permissions';
+  return isTable(rules) ? findFault(rules, { path, shapes: LISTS }) : TABLE(rules, path);
+}
+
+interface Expected {
+  path: string;
+  shapes: Readonly<Record<string, Shape>>;
+  /** There is nothing beside these keys but a note. */
+  isWhole?: boolean;
+}
+
+function findFault(table: Table, { path, shapes, isWhole = false }: Expected): string | undefined {
+  const names = Object.keys(shapes);
+  const checks = Object.entries(table).map(([name, value]) => () => {
+    if (value === undefined || value === null) return undefined;
+    const place = path === '' ? name : `${path}.${name}`;
+    const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+    if (shape !== undefined) return shape(value, place);
+    const near = findNearName(name, names);
+    const isMeant = isWhole ? name !== 'note' : isMisspelled(near) || (path === 'setup' && MISPLACED.has(name));
+    if (!isMeant) return undefined;
+    return `${place} is no field of a case${didYouMean(near) || `; known are ${names.join(', ')}`}`;
+  });
+  return firstOf(checks);
+}
+
+function firstOf(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const fault = check();
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function oneOf(names: readonly string[]): string {
+  return `one of ${names.join(', ')}`;
+}
+
+const show = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? typeof value;
+  return text.length > 60 ? `${text.slice(0, 59)}\u2026` : text;
+};

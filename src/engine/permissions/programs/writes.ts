@@ -1,0 +1,265 @@
+import { basename, join } from 'node:path/posix';
+import { PROTECTED } from '../path.js';
+import { looksLikeFile } from '../rules/file-name.js';
+import { HOLE, isFree, literalStart } from '../shell/hole.js';
+import { readGit } from './git.js';
+import { listed } from './listed.js';
+import type { WriterSpec } from './writer-table.js';
+
+/** A file or folder that a command changes. */
+export interface Write {
+  path: string;
+  /** Only if the place it would be made in is a folder. */
+  isPossible?: boolean;
+  /** What lies below it is `changed` too; a folder's contents are `copied` there, those of an archive `unpacked`. */
+  below?: 'changed' | 'copied' | 'unpacked';
+}
+
+export interface Written {
+  writes: readonly Write[];
+  paths: ReadonlySet<string>;
+  /** The program is in the list, so that its other operands are read. */
+  isKnown: boolean;
+  recurses: boolean;
+  /** It opens what lies below the current folder. */
+  readsHere: boolean;
+  /** Its standard input names files that it writes. */
+  takesNames: boolean;
+}
+
+type Writers = Readonly<Record<string, WriterSpec>>;
+
+const NOTHING: Written = {
+  writes: [],
+  paths: new Set(),
+  isKnown: false,
+  recurses: false,
+  readsHere: false,
+  takesNames: false,
+};
+
+/** The files that a command is known to write. */
+export function findWrites(values: readonly string[], writers: Writers): Written {
+  const found = specOf(values, writers);
+  if (found === undefined) return NOTHING;
+  const { spec, args } = found;
+  const writes = [...directWrites(args, spec), ...joinedWrites(args, spec), ...unpackedWrites(args, spec)];
+  for (const path of spec.changes?.(args) ?? []) writes.push({ path });
+  const hasFlag = (flags: string | undefined): boolean => flags === 'always' || flagged(args, flags);
+  return {
+    writes,
+    paths: new Set(writes.map(({ path }) => path)),
+    isKnown: true,
+    recurses: hasFlag(spec.recurses),
+    readsHere:
+      flagged(args, spec.lists) ||
+      (spec.readsHere === true && hasFlag(spec.recurses) && operandsOf(args, spec).length < 2),
+    takesNames: spec.takesNames === true,
+  };
+}
+
+const GUEST =
+  /^g(?:cp|mv|ln|link|rm|rmdir|mkdir|mkfifo|mknod|unlink|shred|sed|tar|tee|touch|truncate|chmod|chown|chgrp|chcon|dd|install|find|split|csplit|sort|uniq|patch|xargs)$/;
+
+/** By its name, or by that and its subcommand. Where GNU programs are guests their names begin with `g`. */
+function specOf(
+  values: readonly string[],
+  writers: Writers,
+): { spec: WriterSpec; args: readonly string[] } | undefined {
+  const name = basename(values[0] ?? '');
+  const args = values.slice(1);
+  const find = (key: string): WriterSpec | undefined => (Object.hasOwn(writers, key) ? writers[key] : undefined);
+  if (name === 'git') {
+    const git = readGit(args);
+    const spec = find(`git ${git.subcommand ?? ''}`);
+    return spec && { spec, args: git.args };
+  }
+  const at = args.findIndex((arg) => !arg.startsWith('-'));
+  const own = find(`${name} ${args[at] ?? ''}`);
+  if (own !== undefined) return { spec: own, args: args.toSpliced(at, 1) };
+  const spec = find(GUEST.test(name) ? name.slice(1) : name);
+  return spec && { spec, args };
+}
+
+/** Operands and values of flags, as they are written. */
+function directWrites(args: readonly string[], spec: WriterSpec): Write[] {
+  const targets = valuesOf(args, spec.targets);
+  const paths = [...valuesOf(args, spec.outputs), ...targets];
+  const operands = operandsOf(args, spec);
+  const isUnclear = args.some(mayBeAnyFlag);
+  const isActive = spec.only === undefined || isUnclear || flagged(args, spec.only);
+  const isPlaced = targets.length > 0 && spec.writes === 'last' && hasClearFlag(args, spec.targets);
+  if (isActive && !isPlaced) paths.push(...(isUnclear ? everyOf(operands, spec) : chosen(operands, args, spec)));
+  const isAll = flagged(args, spec.all);
+  if (isAll) paths.push(...operands);
+  if (spec.named !== undefined) {
+    for (const arg of args) if (arg.startsWith(`${spec.named}=`)) paths.push(arg.slice(spec.named.length + 1));
+  }
+  const spread = isActive
+    ? spreadOf(operands, args, isAll ? { ...spec, spreads: 'sources' } : spec)
+    : new Set<string>();
+  return paths.map((path) => (spread.has(path) ? { path, below: 'changed' } : { path }));
+}
+
+/** A word of which nothing is known may be a flag that changes what the others are. */
+const mayBeAnyFlag = (arg: string): boolean => isFree(arg) && literalStart(arg) === '';
+
+const everyOf = (operands: readonly string[], { writes }: WriterSpec): readonly string[] =>
+  writes === 'none' ? [] : operands;
+
+function chosen(
+  operands: readonly string[],
+  args: readonly string[],
+  { writes, scripts }: WriterSpec,
+): readonly string[] {
+  switch (writes) {
+    case 'all':
+      return operands;
+    case 'last':
+      return operands.slice(-1);
+    case 'first':
+      return operands.slice(0, 1);
+    case 'rest':
+      return flagged(args, scripts) ? operands : operands.slice(1);
+    case 'none':
+      return [];
+  }
+}
+
+/** Those of the operands below which everything is changed as well. */
+function spreadOf(operands: readonly string[], args: readonly string[], { spreads }: WriterSpec): ReadonlySet<string> {
+  if (spreads === undefined) return new Set();
+  if (spreads === 'folder') return new Set(operands.filter((path) => /(?:^|\/)\.{0,2}$|^:/.test(path)));
+  if (spreads === 'sources') {
+    const sources = operands.length > 1 ? operands.slice(0, -1) : operands;
+    return new Set(sources.filter((path) => !looksLikeFile(basename(path))));
+  }
+  return new Set(spreads === 'always' || flagged(args, spreads) ? operands : []);
+}
+
+/** `cp a/b c` makes `c/b` if `c` is a folder. */
+function joinedWrites(args: readonly string[], spec: WriterSpec): Write[] {
+  if (spec.joins === undefined || (spec.joinsWith !== undefined && !flagged(args, spec.joinsWith))) return [];
+  const operands = operandsOf(args, spec);
+  const given = valuesOf(args, spec.targets);
+  if (spec.joins === 'here') {
+    const folders = given.length > 0 ? given : ['.'];
+    return folders.flatMap((folder) => operands.map((url) => ({ path: join(folder, nameOfUrl(url)) })));
+  }
+  const last = operands.at(-1) ?? '';
+  const isAlone = operands.length === 1 && given.length === 0;
+  const targets = isAlone ? ['.'] : [...given, ...(given.length > 0 && hasClearFlag(args, spec.targets) ? [] : [last])];
+  const isDeep = spec.recurses === 'always' || flagged(args, spec.recurses);
+  const merges = flagged(args, spec.merges) || flagged(args, spec.lists);
+  const keeps = flagged(args, spec.keeps);
+  return targets.flatMap((target) => {
+    const sources = target === last && !isAlone && !given.includes(target) ? operands.slice(0, -1) : operands;
+    const isFolder = given.includes(target) || sources.length > 1 || isAlone || /(?:^|\/)(?:\.{0,2}|~)$/.test(target);
+    const isFile = !isFolder && looksLikeFile(basename(target));
+    return sources.flatMap((source): Write[] => {
+      const local = source.replace(/^[^/]*:/, '');
+      // Behind a slash some take what is in the folder, behind a dot all do.
+      const isMerged = (isDeep && (merges || /(?:^|\/)\.{0,2}$/.test(local))) || hasUnknownName(local);
+      const made: Write[] = isMerged ? [{ path: target, below: 'copied' }] : [];
+      if (isFile) return made;
+      const names = [basename(local), ...(keeps ? [local, local.replace(/^.*\/\.\//, '')] : [])];
+      const isPossible = !isFolder;
+      return [...made, ...names.map((name) => ({ path: under(target, name), ...(isPossible && { isPossible }) }))];
+    });
+  });
+}
+
+/** Behind a hole that may hold slashes it may be called anything, even like something protected. */
+function hasUnknownName(path: string): boolean {
+  const end = /[\uE000\uE001\uE005]([^/\uE000\uE001\uE005]*)$/.exec(path)?.[1];
+  return end !== undefined && PROTECTED.some((name) => name.endsWith(end));
+}
+
+const under = (folder: string, name: string): string =>
+  folder === '' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
+
+/** What a file is called that is fetched, or a folder that is cloned. */
+function nameOfUrl(url: string): string {
+  const name = basename(url.replace(/[?#\uE003].*$/, '')).replace(/\.git$/, '');
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** What comes out of an archive: the members that are named, and where any other would be. */
+function unpackedWrites(args: readonly string[], spec: WriterSpec): Write[] {
+  const { unpacks } = spec;
+  if (unpacks === undefined) return [];
+  // `tar xf` has its letters without a dash.
+  const isBundle = unpacks.startsWith('x') && /^[A-Za-z]*x/.test(args[0] ?? '');
+  if (unpacks !== 'always' && !isBundle && !flagged(args, unpacks) && !args.some(mayBeAnyFlag)) return [];
+  const given = valuesOf(args, spec.targets);
+  const folders = given.length > 0 ? given : ['.'];
+  const known = [...given, ...valuesOf(args, spec.outputs)];
+  const operands = operandsOf(args, spec).filter((name) => !known.includes(name));
+  // The archive itself comes first where no flag names it.
+  const members = (spec.outputs === undefined ? operands.slice(1) : operands).map((name) =>
+    name.replaceAll('*', HOLE.star).replaceAll('?', HOLE.one),
+  );
+  return folders.flatMap((folder): Write[] => [
+    { path: folder, below: 'unpacked' },
+    ...members.map((name) => ({ path: folder === '.' ? name : under(folder, name) })),
+  ]);
+}
+
+/** All words that are no flags, without the scripts of flags. */
+function operandsOf(args: readonly string[], { scripts, plain = '' }: WriterSpec): string[] {
+  const end = args.indexOf('--');
+  const before = end === -1 ? args : args.slice(0, end);
+  const isScript = (_: string, at: number): boolean => {
+    const flag = before[at - 1] ?? '';
+    const isShort = listed(scripts).includes(flag.slice(-1)) && /^-[^-]*$/.test(flag);
+    const isLong = /^--[a-z]/.test(flag) && listed(scripts).some((each) => each.startsWith(flag.slice(2)));
+    return isLong || (isShort && [...flag.slice(1, -1)].every((letter) => plain.includes(letter)));
+  };
+  const isOperand = (arg: string, at: number): boolean =>
+    (!arg.startsWith('-') || arg === '-') && !(scripts !== undefined && isScript(arg, at));
+  return [...before.filter(isOperand), ...(end === -1 ? [] : args.slice(end + 1))];
+}
+
+/** Also in a bundle, and as any beginning of its name: where it is not certain, it is one. */
+function isFlag(arg: string, flag: string): boolean {
+  if (flag.length > 1) {
+    const [, name] = /^--([^=]+)/.exec(arg) ?? [];
+    return arg === `-${flag}` || (name !== undefined && flag.startsWith(name));
+  }
+  if (!arg.startsWith('-') || arg.startsWith('--')) return false;
+  const at = arg.indexOf(flag, 1);
+  return at !== -1 && /^[A-Za-z0-9]*$/.test(arg.slice(1, at));
+}
+
+const flagged = (args: readonly string[], flags: string | undefined): boolean =>
+  listed(flags).some((flag) => args.some((arg) => isFlag(arg, flag)));
+
+/** The flag stands there without letters before it that could take it for their value. */
+const hasClearFlag = (args: readonly string[], flags: string | undefined): boolean =>
+  listed(flags).some((flag) =>
+    args.some((arg) => (flag.length === 1 ? arg === `-${flag}` : arg.startsWith('--') && isFlag(arg, flag))),
+  );
+
+/** The values of flags, attached or in the next word. */
+function valuesOf(args: readonly string[], flags: string | undefined): string[] {
+  const found: string[] = [];
+  for (const flag of listed(flags)) {
+    for (const [at, arg] of args.entries()) {
+      if (!isFlag(arg, flag)) continue;
+      const attached = flag.length === 1 ? arg.slice(arg.indexOf(flag, 1) + 1) : (/=([^]*)$/.exec(arg)?.[1] ?? '');
+      const value = attached === '' ? args[at + 1] : attached.replace(/^=/, '');
+      if (value !== undefined) found.push(value);
+    }
+    // `tar cCf a b` has its letters without a dash, and their values in the order of the letters.
+    const [bundle = ''] = args;
+    if ((flag !== 'f' && flag !== 'C') || !/^[a-zA-Z]+$/.test(bundle) || !bundle.includes(flag)) continue;
+    const before = bundle.slice(0, bundle.indexOf(flag)).replace(/[^bfgCFHIKLNTVX]/g, '');
+    const value = args[1 + before.length];
+    if (value !== undefined) found.push(value);
+  }
+  return found;
+}

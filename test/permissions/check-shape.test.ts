@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { judgeCase } from '../../src/engine/permissions/check.js';
+import type { CaseSetup } from '../../src/engine/permissions/check-setup.js';
+
+const input = { tool: 'Bash', command: 'rm x' };
+const judge = (setup: unknown, more: object = {}) => judgeCase({ id: 'c', setup: setup as CaseSetup, input, ...more });
+
+describe('a case that cannot be read is no verdict, and the field is named', () => {
+  it.each([
+    [{ deny: 'Bash(rm)' }, /^setup\.deny must be a list of rules, not "Bash\(rm\)"/],
+    [{ allow: { tool: 'Bash' } }, /^setup\.allow must be a list/],
+    [{ mode: 'plann' }, /^setup\.mode must be one of default, .*, not "plann"/],
+    [{ denny: ['Bash'] }, /^setup\.denny is no field of a case; did you mean "deny"\?/],
+    [{ permissions: { deny: ['Bash'] } }, /^setup\.permissions is no field of a case/],
+    [{ mangaed: ['Bash'] }, /^setup\.mangaed .*"managed"/],
+    [{ managed: 'Bash' }, /^setup\.managed must be a list of rules or an object/],
+    [{ managed: { denies: ['Bash'] } }, /^setup\.managed\.denies is no field of a case/],
+    [{ managed: { permissions: { deny: 'Bash' } } }, /^setup\.managed\.permissions\.deny must be a list/],
+    [{ managed: { permissions: ['Bash'] } }, /^setup\.managed\.permissions must be an object/],
+    [{ flag: { deny: {} } }, /^setup\.flag\.deny must be a list/],
+    [{ trusted: 'no' }, /^setup\.trusted must be true or false, not "no"/],
+    [{ cwd: 5 }, /^setup\.cwd must be a text/],
+    [{ fs: '/a -> /b' }, /^setup\.fs must be a list of texts/],
+    [{ additionalDirectories: '/x' }, /^setup\.additionalDirectories must be a list of texts/],
+    [['Bash'], /^setup must be an object/],
+  ])('%j', (setup, reason) => {
+    expect(judge(setup)).toEqual({
+      id: 'c',
+      verdict: 'error',
+      rule: null,
+      layer: null,
+      segments: [],
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  it.each([
+    [{ stup: { deny: ['Bash'] } }, /^stup is no field of a case; did you mean "setup"\?/],
+    [{ input: 'rm x' }, /^input must be an object/],
+    [
+      { input: { ...input, project_settings: { permissions: { deny: 'Bash' } } } },
+      /^input\.project_settings\.permissions\.deny must be a list/,
+    ],
+  ])('outside of the setup: %j', (more, reason) => {
+    expect(judge({}, more)).toMatchObject({ verdict: 'error', reason: expect.stringMatching(reason) });
+  });
+});
+
+describe('what says nothing, or only something about the case, is no fault', () => {
+  it.each([
+    { note: 'x', server: 'y', flags: ['--x'], model: 'm', os: 'linux', deny: ['Bash(rm:*)'] },
+    { managed: null, fs: null, deny: [{ tool: 'Bash', command: 'rm' }] },
+    { managed: ['Bash(rm:*)'] },
+    { managed: { deny: ['Bash(rm:*)'], note: 'policy' } },
+    { managed: { permissions: { deny: ['Bash(rm:*)'] } } },
+    { user: { permissions: { deny: ['Bash(rm:*)'] } } },
+  ])('%j', (setup) => {
+    expect(judge(setup)).toMatchObject({ verdict: 'deny' });
+  });
+});
