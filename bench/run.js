@@ -11,6 +11,8 @@ import { measureIdleSessions } from './idle-sessions.js';
 import { measureInProcess } from './in-process.js';
 import { measurePackage } from './package.js';
 import { measurePermissions } from './permissions.js';
+import { measureSessionsList } from './sessions-list.js';
+import { measureSessions } from './sessions.js';
 import { toTable } from './report.js';
 import { measureStreaming } from './streaming.js';
 import { measureSubprocess } from './subprocess.js';
@@ -26,6 +28,8 @@ const CASES = {
   subprocess: measureSubprocess,
   tools: measureTools,
   permissions: measurePermissions,
+  sessions: measureSessions,
+  'sessions-list': measureSessionsList,
 };
 
 const { values: flags } = parseArgs({

@@ -8,7 +8,9 @@ import { build } from 'esbuild';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quiet = process.argv.includes('--quiet');
 const started = performance.now();
-const { dependencies, optionalDependencies, peerDependencies, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { dependencies, optionalDependencies, peerDependencies, exports } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 const tsc = spawnSync(
@@ -20,7 +22,9 @@ if (tsc.status !== 0) process.exit(tsc.status ?? 1);
 
 /** What is small and needed at once goes into the bundles; the rest is found where npm put it. */
 const externalBut = (...bundled) =>
-  Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter((name) => !bundled.includes(name));
+  Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
+    (name) => !bundled.includes(name),
+  );
 
 const shared = {
   bundle: true,

@@ -23,6 +23,10 @@ export const ERROR_NOTES = {
     when: 'The other end of a Channel closed while something waited for it, a WebSocket was lost and could not be opened again within 30 s, or a session was used after its close.',
     help: 'Look at the message and `cause`. Then open a new channel and resume the session: its log is whole.',
   },
+  checkpoint_not_found: {
+    when: '`rewindFiles()` was given a uuid that is no prompt of this session, or one of a turn that ran without `enableFileCheckpointing`.',
+    help: 'Give the uuid of a user message of this session. [Checkpoints](checkpoints.md) says what is kept, and for how long.',
+  },
   frame_too_large: {
     when: 'One line of the NDJSON stream passed the size cap of the reader.',
     help: 'Raise the cap of the carrier, or send less in one message: large files belong on disk, not in a prompt.',
@@ -138,6 +142,10 @@ export const ERROR_NOTES = {
   session_unreadable: {
     when: 'The log exists and cannot be read: no permission, a format of a later version, or no conversation in it.',
     help: 'Check the file that the message names. Heddle never rewrites or deletes a log.',
+  },
+  store_failed: {
+    when: 'The store of sessions threw, or did not answer within a minute: while a session was opened, listed or deleted. A write that fails does not throw; the session goes on and says `session_writes_lost` once.',
+    help: 'The message says which operation and what is safe. Look at `cause`, mend the store, and resume: what was written before is there.',
   },
   unsupported_request: {
     when: 'A control request arrived whose subtype this side does not answer.',

@@ -1,7 +1,8 @@
 /** Completion for shells, from the table of flags. */
 import { FLAGS, type FlagRow, HeddleError } from '../protocol/plain.js';
+import { SESSION_COMMANDS } from './sessions.js';
 
-const COMMANDS = ['completion', 'doctor'];
+const COMMANDS = ['completion', 'doctor', 'permissions', 'sessions', 'trust'];
 
 const SCRIPTS: Readonly<Record<string, () => string>> = { bash: forBash, fish: forFish, zsh: forZsh };
 
@@ -25,6 +26,7 @@ function forBash(): string {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}"
   case "$prev" in
 ${cases.join('\n')}
+    sessions) COMPREPLY=($(compgen -W "${SESSION_COMMANDS.join(' ')}" -- "$cur")); return;;
     completion) COMPREPLY=($(compgen -W "${Object.keys(SCRIPTS).join(' ')}" -- "$cur")); return;;
   esac
   if [[ "$cur" == -* || $COMP_CWORD -eq 1 ]]; then COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$cur"))
@@ -42,9 +44,10 @@ function forZsh(): string {
     }),
   );
   return `#compdef heddle
+_heddle_word() { [[ $words[2] == sessions ]] && compadd ${SESSION_COMMANDS.join(' ')} || _files }
 _arguments -s \\
 ${lines.join(' \\\n')} \\
-  '1:command:(${COMMANDS.join(' ')})' '*:file:_files'
+  '1:command:(${COMMANDS.join(' ')})' '2:word:_heddle_word' '*:file:_files'
 `;
 }
 
@@ -57,5 +60,6 @@ function forFish(): string {
     return [`complete -c heddle ${spelled.join(' ')}${argument} -d ${JSON.stringify(help)}`];
   });
   const commands = `complete -c heddle -n __fish_use_subcommand -a "${COMMANDS.join(' ')}"`;
-  return `${[commands, ...flags].join('\n')}\n`;
+  const sessions = `complete -c heddle -n "__fish_seen_subcommand_from sessions" -a "${SESSION_COMMANDS.join(' ')}"`;
+  return `${[commands, sessions, ...flags].join('\n')}\n`;
 }

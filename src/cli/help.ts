@@ -19,6 +19,9 @@ Flags that take several words end at the next flag or at --:
 `;
 
 const COMMANDS = `Commands:
+  sessions <command>              List, search, export, rename, delete ... (heddle sessions --help)
+  permissions <command>           List, add and remove rules (heddle permissions --help)
+  trust [folder]                  Let the settings of a folder count (heddle trust --help)
   doctor [--json]                 Check keys, network, programs and settings
   completion bash|zsh|fish        Print a script that completes flags in your shell
 `;

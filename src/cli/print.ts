@@ -1,7 +1,7 @@
 /** One prompt, one answer. */
 import type { Engine, Session } from '../engine/index.js';
 import type { SessionConfig } from '../protocol/index.js';
-import { toHeddleError } from '../protocol/plain.js';
+import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { describeFailure, toFailedResult } from './failure.js';
 import { tellFreshStart, tellWaiting } from './notices.js';
 import type { Printer } from './printer.js';
@@ -11,12 +11,15 @@ import { toUserMessage } from './user-message.js';
 export interface PrintParts {
   engine: Engine;
   config: SessionConfig;
+  /** Empty: the turn that an earlier process left unfinished is gone on with. */
   prompt: string;
   printer: Printer;
   stderr: { write(text: string): unknown };
   newId: () => string;
   signals: SignalWatch;
 }
+
+const NOTHING_LEFT = 'This session has no unfinished turn to go on with.';
 
 /** The exit code: 0 after a good result, 1 after any other, 130 when it was interrupted. */
 export async function runPrint({
@@ -51,7 +54,12 @@ export async function runPrint({
   printer.onBroken(() => void open.close().catch(() => undefined));
   open.attach(printer);
   open.attach({ deliver: (message) => tellWaiting(message, { session: open, stderr }) });
-  open.submit(toUserMessage(prompt, open.id));
+  if (prompt !== '') open.submit(toUserMessage(prompt, open.id));
+  else if (!open.resumeTurn()) {
+    const error = new HeddleError('invalid_config', NOTHING_LEFT, { hint: 'Give a prompt.' });
+    printer.fail(toFailedResult(error, { uuid: newId(), sessionId: open.id }));
+    stderr.write(`${describeFailure(error)}\n`);
+  }
   open.endInput();
   await open.finished;
   await printer.end();

@@ -10,17 +10,20 @@ export interface PromptSource {
   /** Undefined when there is nothing to read. */
   input: Readable | undefined;
   firstByteWithinMs?: number;
+  /** No prompt is one too: a turn that was left unfinished is gone on with. */
+  mayBeEmpty?: boolean;
   /** Told when nothing came and the words are used alone. */
   onSilence: () => void;
 }
 
-/** Throws `invalid_config` when there is no prompt. Text from `input` follows the words after a blank line. */
-export async function readPrompt({ words, input, firstByteWithinMs, onSilence }: PromptSource): Promise<string> {
+/** Throws `invalid_config` when there is no prompt and one is needed. Text from `input` follows the words after a blank line. */
+export async function readPrompt(source: PromptSource): Promise<string> {
+  const { words, input, firstByteWithinMs, mayBeEmpty = false, onSilence } = source;
   const argument = words.join(' ').trim();
-  const text =
-    input === undefined ? '' : await readAll({ input, isOptional: argument !== '', firstByteWithinMs, onSilence });
+  const isOptional = mayBeEmpty || argument !== '';
+  const text = input === undefined ? '' : await readAll({ input, isOptional, firstByteWithinMs, onSilence });
   const prompt = [argument, text.trim() === '' ? '' : text.trimEnd()].filter(Boolean).join('\n\n');
-  if (prompt !== '') return prompt;
+  if (prompt !== '' || mayBeEmpty) return prompt;
   throw new HeddleError(
     'invalid_config',
     'Error: Input must be provided either through stdin or as a prompt argument when using --print',

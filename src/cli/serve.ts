@@ -1,6 +1,6 @@
 /** A program drives us over stdin and stdout: frames, and nothing but frames. */
 import type { Readable, Writable } from 'node:stream';
-import { type Engine, serveHost } from '../engine/index.js';
+import { type Engine, serveHost } from '../engine/core.js';
 import type { Channel, Logger, SessionConfig } from '../protocol/index.js';
 import { createStdioChannel } from '../wire/index.js';
 import { watchSignals } from './signals.js';

@@ -53,7 +53,7 @@ async function run(argv: readonly string[]): Promise<number> {
       write: (text) => process.stdout.write(text),
     });
   }
-  if (argv[0] === 'trust' || argv[0] === 'permissions') {
+  if (argv[0] === 'trust' || argv[0] === 'permissions' || argv[0] === 'sessions') {
     const parts = {
       stdin: process.stdin,
       stdout: process.stdout,
@@ -61,6 +61,10 @@ async function run(argv: readonly string[]): Promise<number> {
       cwd: currentFolder(),
       configDir: environment.configDir,
     };
+    if (argv[0] === 'sessions') {
+      quietExperiments();
+      return (await import('./sessions.js')).runSessions(argv.slice(1), { ...parts, colour });
+    }
     if (argv[0] === 'trust') return (await import('./trust.js')).runTrust(argv.slice(1), parts);
     if (argv[1] === 'check') return (await import('./permissions-check.js')).runCheck(argv.slice(2), parts);
     return (await import('./permissions.js')).runPermissions(argv.slice(1), parts);
@@ -85,6 +89,13 @@ async function run(argv: readonly string[]): Promise<number> {
   const logger = chooseLog({ config, mode, cli: parsed.cli, environment });
   const look: Look = { colour: colour && !parsed.cli.axScreenReader, words: parsed.cli.axScreenReader };
   return MODES[mode]({ cli: parsed.cli, config, positionals: parsed.positionals, look, logger });
+}
+
+/** Older versions of Node call their SQLite an experiment, which says nothing to whoever searches. */
+function quietExperiments(): void {
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => {
+    if (name !== 'ExperimentalWarning') process.stderr.write(`${name}: ${message}\n`);
+  });
 }
 
 const MODES: Record<Mode, (run: Run) => Promise<number>> = { serve, print, chat };
@@ -130,10 +141,8 @@ function currentFolder(): string {
   }
 }
 
-async function openEngine({ config, logger }: Pick<Run, 'config' | 'logger'>) {
-  const { createEngine, createFileStore, systemClock } = await import('../engine/index.js');
-  const store = createFileStore({ configDir: config.configDir });
-  return createEngine({ clock: systemClock, store, ...(logger === undefined ? {} : { logger }) });
+async function openEngine({ config: { configDir }, logger }: Pick<Run, 'config' | 'logger'>) {
+  return (await import('./open-engine.js')).openEngine({ configDir, logger });
 }
 
 async function serve({ config, positionals, logger }: Run): Promise<number> {
@@ -163,6 +172,7 @@ async function print({ cli, config, positionals, look, logger }: Run): Promise<n
   const prompt = await readPrompt({
     words: positionals,
     input,
+    mayBeEmpty: config.resume !== undefined || config.continue === true,
     onSilence: () => tell('nothing came on stdin, going on with the prompt alone (use < /dev/null to skip the wait)'),
   });
   const [{ runPrint }, { createPrinter }, engine] = await Promise.all([

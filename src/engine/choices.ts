@@ -47,6 +47,11 @@ export function setMaxThinkingTokens(scope: SessionScope, tokens: number | null)
   void scope.recorder.life({ kind: 'set', maxThinkingTokens: tokens });
 }
 
+export function setTitle({ recorder, id, clock }: SessionScope, title: string): void {
+  const timestamp = new Date(clock.now()).toISOString();
+  recorder.mark({ type: 'custom-title', sessionId: id, customTitle: title.trim(), uuid: clock.uuid(), timestamp });
+}
+
 export function setCwd(scope: SessionScope, cwd: string): void {
   if (scope.state.cwd === cwd) return;
   const old_cwd = scope.state.cwd;
@@ -79,6 +84,8 @@ export async function applyPermissions(
     refuseWrite(config, update, suggested);
   }
   await guard.update(updates);
+  const granted = updates.filter(({ destination, type }) => destination === 'session' && type !== 'setMode');
+  if (granted.length > 0) void scope.recorder.life({ kind: 'permissions', updates: granted });
   for (const update of updates) if (update.type === 'setMode') setMode(scope, update.mode);
   state.roots = await guard.roots();
 }

@@ -1,21 +1,59 @@
-import type { ContentBlock, MessageParam, UserContentBlock } from '../protocol/index.js';
+import type { ContentBlock, MessageParam, ToolResultBlock, UserContentBlock } from '../protocol/index.js';
+import { shortenResult } from './compaction/trim-note.js';
 import { type AssistantEntry, type Entry, isLifeEntry, toBlocks, type UserEntry } from './sessions/entry.js';
+
+type SaidEntry = UserEntry | AssistantEntry;
 
 /** The conversation as the model sees it. It follows from the log alone, so a resumed session sends the same bytes. */
 export function toContext(entries: readonly Entry[]): MessageParam[] {
-  const aborted = abortedMessages(entries);
-  const dropped = droppedEntries(entries);
+  const { said, trimmed } = readContext(entries);
   const messages: MessageParam[] = [];
-  for (const entry of entries) {
-    if (isLifeEntry(entry) || dropped.has(entry)) continue;
-    if (entry.type === 'user') addUser(messages, entry);
-    else if (!entry.isApiErrorMessage && !aborted.has(entry.message.id)) addAssistant(messages, entry);
+  for (const entry of said) {
+    if (entry.type === 'user') addUser(messages, entry, trimmed);
+    else addAssistant(messages, entry);
   }
+  // The line of the first prompt may be damaged.
+  if (messages[0]?.role === 'assistant') messages.unshift({ role: 'user', content: [DAMAGED] });
   for (const [index, message] of messages.entries()) {
     if (message.role === 'user')
       message.content = orderResults(message.content as UserContentBlock[], messages[index - 1]);
   }
   return messages;
+}
+
+/** What of a log the context is made of. */
+export interface ContextParts {
+  said: SaidEntry[];
+  /** The calls whose results are shown as a note. */
+  trimmed: ReadonlySet<string>;
+}
+
+export function readContext(entries: readonly Entry[]): ContextParts {
+  const since = sinceSummary(entries);
+  const aborted = abortedMessages(since);
+  const dropped = droppedEntries(since);
+  const said: SaidEntry[] = [];
+  const trimmed = new Set<string>();
+  for (const entry of since) {
+    if (isLifeEntry(entry)) {
+      if (entry.kind === 'trim') for (const id of entry.toolUseIds) trimmed.add(id);
+    } else if (entry.type === 'user') {
+      if (!dropped.has(entry)) said.push(entry);
+      else if (entry.isCompactSummary) said.push(onlyTexts(entry));
+    } else if (entry.type === 'assistant' && !dropped.has(entry)) {
+      if (!entry.isApiErrorMessage && !aborted.has(entry.message.id)) said.push(entry);
+    }
+  }
+  return { said, trimmed };
+}
+
+/**
+ * What counts since the conversation was last summed up, the summary first. A boundary that no summary follows, because
+ * the process died between the two, changes nothing.
+ */
+export function sinceSummary(entries: readonly Entry[]): readonly Entry[] {
+  const start = entries.findLastIndex((entry) => entry.type === 'user' && entry.isCompactSummary === true);
+  return start <= 0 ? entries : entries.slice(start);
 }
 
 /** Blocks of one answer, and of answers that continue one another, are one message; the log keeps them apart. */
@@ -28,30 +66,44 @@ function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
 }
 
 /** Neighbouring user entries are one message. */
-function addUser(messages: MessageParam[], entry: UserEntry): void {
-  const said = toBlocks(entry.message.content).filter(saysSomething);
+function addUser(messages: MessageParam[], entry: UserEntry, trimmed: ReadonlySet<string>): void {
+  const said = toBlocks(entry.message.content)
+    .filter(saysSomething)
+    .map((block) => (block.type === 'tool_result' && trimmed.has(block.tool_use_id) ? shortenResult(block) : block));
   const blocks: UserContentBlock[] = said.length > 0 ? said : [{ type: 'text', text: '(an empty message)' }];
   const last = messages.at(-1);
   if (last?.role === 'user') (last.content as UserContentBlock[]).push(...blocks);
   else messages.push({ role: 'user', content: blocks });
 }
 
-/** Tool results first, as the API wants them, in the order of their calls, whichever of them was done first. */
+/**
+ * Tool results first, as the API wants them, one for each call in the order of the calls, whichever was done first. In a
+ * damaged log a call or a result may be missing: the API would refuse its other half for ever.
+ */
 function orderResults(content: readonly UserContentBlock[], answer: MessageParam | undefined): UserContentBlock[] {
-  const order = callOrder(answer);
-  const results = content.filter((block) => block.type === 'tool_result');
-  results.sort((a, b) => (order.get(a.tool_use_id) ?? 0) - (order.get(b.tool_use_id) ?? 0));
-  return [...results, ...content.filter((block) => block.type !== 'tool_result')];
+  const results = new Map<string, ToolResultBlock>();
+  for (const block of content) if (block.type === 'tool_result') results.set(block.tool_use_id, block);
+  const calls = ((answer?.content ?? []) as ContentBlock[]).filter((block) => block.type === 'tool_use');
+  const others = content.filter((block) => block.type !== 'tool_result');
+  const ordered = [...calls.map(({ id }) => results.get(id) ?? lostResult(id)), ...others];
+  return ordered.length > 0 ? ordered : [DAMAGED];
 }
+
+const DAMAGED: UserContentBlock = {
+  type: 'text',
+  text: '(The log of this session is damaged: something is missing here.)',
+};
+
+const lostResult = (id: string): ToolResultBlock => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content: 'The result of this call was lost: the log of the session is damaged here. Check before you repeat it.',
+  is_error: true,
+});
 
 /** The API refuses blocks of empty text. */
 const saysSomething = (block: { type: string; text?: unknown }): boolean =>
   block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== '');
-
-function callOrder(answer: MessageParam | undefined): Map<string, number> {
-  const blocks = (answer?.content ?? []) as ContentBlock[];
-  return new Map(blocks.flatMap((block, index) => (block.type === 'tool_use' ? [[block.id, index] as const] : [])));
-}
 
 /** Ids of answers that failed or were cut off. */
 function abortedMessages(entries: readonly Entry[]): Set<string> {
@@ -73,3 +125,12 @@ function droppedEntries(entries: readonly Entry[]): Set<Entry> {
 }
 
 const isSurroundings = (entry: Entry): boolean => entry.type === 'user' && entry.isMeta === true;
+
+/** A summary that was made in a refused turn stays; an image that came with its prompt may be what was refused. */
+const onlyTexts = (entry: UserEntry): UserEntry => ({
+  ...entry,
+  message: {
+    role: 'user',
+    content: toBlocks(entry.message.content).filter(({ type }) => type === 'text'),
+  },
+});

@@ -1,16 +1,8 @@
-import type {
-  Clock,
-  Logger,
-  ModelProvider,
-  SessionConfig,
-  SessionKey,
-  SessionStore,
-  Tool,
-  Workspace,
-} from '../protocol/index.js';
+import type { Clock, Logger, ModelProvider, SessionConfig, SessionStore, Tool, Workspace } from '../protocol/index.js';
 import { checkConfig, HeddleError } from '../protocol/plain.js';
 import type { CallAside } from './aside-call.js';
 import { callAside } from './aside.js';
+import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
 import { Guard } from './guard.js';
@@ -24,13 +16,14 @@ import { Outbox } from './outbox.js';
 import { isWithinRoots } from './permissions/path.js';
 import { createProviders } from './provider.js';
 import { Questions } from './questions.js';
-import { type LifeFields, Recorder } from './recorder.js';
+import { Recorder } from './recorder.js';
 import type { SessionScope, SessionState } from './scope.js';
 import { Session } from './session.js';
-import { type Entry, type LifeEntry, LOG_FORMAT } from './sessions/entry.js';
+import type { Entry } from './sessions/entry.js';
 import { createKeeper } from './sessions/kept-output.js';
-import { Log } from './sessions/log.js';
-import { cutAnswers, lastChoices, lastNotes, loadNewest, loadSession, untoldTasks } from './sessions/resume.js';
+import { openLog } from './sessions/open.js';
+import { withPatience } from './sessions/patience.js';
+import { grantedUpdates, lastChoices, lastNotes, untoldTasks } from './sessions/resume.js';
 import { environmentLimits, openSettings, withSettings } from './settings/session-settings.js';
 import { noticesOf, openSandbox } from './sandbox/open.js';
 import { Spending } from './spending.js';
@@ -39,7 +32,6 @@ import { createBuiltinTools } from './tools/builtin.js';
 import { createReadLedger } from './tools/ledger.js';
 import { checkTools, selectTools } from './tools/registry.js';
 import { refuseUnsupported } from './unsupported.js';
-import { HEDDLE_VERSION } from './version.js';
 import { createLocalWorkspace } from './workspace/local.js';
 
 /** What an engine may be given; everything but the clock has a default. */
@@ -68,6 +60,7 @@ export function createEngine(parts: EngineParts): Engine {
   const { clock } = parts;
   const logger = parts.logger ?? (() => {});
   const catalog = parts.catalog ?? createCatalog();
+  const store = parts.store && withPatience(parts.store, { clock });
 
   /** Nothing is left behind by a session that does not open: what was begun for it is undone, the last first. */
   const open = async (called: SessionConfig): Promise<Session> => {
@@ -89,12 +82,12 @@ export function createEngine(parts: EngineParts): Engine {
     const names = (parts.tools ?? []).map((tool: Tool | undefined) => String(tool?.name));
     const settings = await openSettings(called, { clock, home, tools: names });
     const config = withSettings(called, settings.loaded);
+    const { log, preface } = await openLog(config, { store, clock, catalog });
+    onFailure(() => log.release());
+    const { key, entries } = log;
     const machine = createLocalWorkspace({ clock, logger, env: config.env });
     onFailure(() => machine.close());
     const workspace = parts.workspace ?? machine;
-    const store = config.persistSession === false ? undefined : parts.store;
-    const { key, entries } = await findSession(config, { store: parts.store, clock });
-    onFailure(() => store?.release(key.sessionId));
     const childEnv = childEnvironment(config, environmentLimits(called, settings.loaded));
     // A helper that counts is the person's own, and may need what a folder must not see.
     const helperEnv = childEnvironment(config);
@@ -106,8 +99,7 @@ export function createEngine(parts: EngineParts): Engine {
       childEnv: helperEnv,
       only: parts.provider,
     });
-    const log = new Log({ key, store, entries });
-    const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface: prefaceOf(entries, catalog) });
+    const recorder = new Recorder({ log, outbox: new Outbox(), clock, logger, preface });
     const spending = new Spending(catalog);
     spending.restore(entries);
     const kept = createKeeper(log.path);
@@ -153,12 +145,18 @@ export function createEngine(parts: EngineParts): Engine {
       },
       notices: noticesOf(sandbox),
     });
+    const granted = grantedUpdates(entries);
+    if (granted.length > 0) await guard.update(granted);
     const state = await startState(config, { catalog, workspace, entries, model, provider, tools, guard });
     settings.onChange(async () => {
       state.roots = await guard.roots();
     });
+    const { sessionId: id } = key;
+    const around = { id, config, state, clock, logger, workspace, recorder, childEnv, tasks };
+    const checkpoints = await openCheckpoints(config, around);
     const scope: SessionScope = {
-      id: key.sessionId,
+      id,
+      checkpoints,
       guard,
       sandbox,
       config,
@@ -186,7 +184,7 @@ export function createEngine(parts: EngineParts): Engine {
     const release = async (): Promise<void> => {
       await tasks.stopAll();
       hooks.close();
-      store?.release(key.sessionId);
+      await log.release();
       await machine.close();
       await sandbox?.close();
       await kept.release();
@@ -196,28 +194,6 @@ export function createEngine(parts: EngineParts): Engine {
   };
 
   return { clock, catalog, open };
-}
-
-/** The session that the configuration names, with what its log holds. */
-async function findSession(
-  config: SessionConfig,
-  options: { store: SessionStore | undefined; clock: Clock },
-): Promise<{ key: SessionKey; entries: Entry[] }> {
-  const { store } = options;
-  const fresh = { key: { sessionId: config.sessionId ?? options.clock.uuid(), cwd: config.cwd }, entries: [] };
-  if (store === undefined) {
-    if (config.resume)
-      throw new HeddleError('session_not_found', `No conversation found with session ID: ${config.resume}`);
-    return fresh;
-  }
-  if (config.resume) return loadSession(store, config.resume);
-  if (config.continue) return (await loadNewest(store, config.cwd)) ?? fresh;
-  if (config.sessionId && (await store.load(config.sessionId))) {
-    throw new HeddleError('session_exists', `Session ID ${config.sessionId} is already in use.`, {
-      hint: 'Resume it, or choose another id.',
-    });
-  }
-  return fresh;
 }
 
 /** What the call says counts; where it is silent, what was in force when the log ended. */
@@ -265,20 +241,4 @@ async function lastCwd(
 ): Promise<string> {
   if (cwd === undefined || !(await isFolder(workspace, cwd))) return start;
   return isWithinRoots(await workspace.realPath(cwd), roots) ? cwd : start;
-}
-
-/** Says in the log who writes from here on, and closes answers that a dead process left in the middle. */
-function prefaceOf(entries: readonly Entry[], catalog: Catalog): LifeFields<LifeEntry>[] {
-  const resumed = entries.length > 0 && { resumed: true as const };
-  return [
-    { kind: 'session', format: LOG_FORMAT, heddleVersion: HEDDLE_VERSION, ...resumed },
-    ...cutAnswers(entries).map(({ messageId, model, usage }) => ({
-      kind: 'aborted' as const,
-      messageId,
-      model,
-      usage,
-      microCents: catalog.microCentsOf(model, usage) ?? null,
-      reason: 'cut_off',
-    })),
-  ];
 }

@@ -15,6 +15,7 @@ import type {
 } from '../protocol/index.js';
 import { HeddleError, PERMISSION_MODES, type PermissionMode, toHeddleError } from '../protocol/plain.js';
 import { Peer } from '../wire/index.js';
+import { setTitle } from './choices.js';
 import type { Engine } from './engine.js';
 import { exitCodeOf } from './manners.js';
 import type { Exchange } from './mcp/connection.js';
@@ -120,8 +121,16 @@ class Host {
       (await this.#open()).scope.mcp.toggle(serverName, enabled);
       return undefined;
     });
-    peer.handle('rewind_files', () => {
-      throw new HeddleError('not_supported', 'File rewinding is not enabled.');
+    peer.handle('rewind_files', async ({ user_message_id, dry_run, overwrite_edits }) =>
+      (await this.#open()).rewindFiles(user_message_id, {
+        dryRun: dry_run ?? false,
+        overwriteEdits: overwrite_edits ?? false,
+      }),
+    );
+    peer.handle('continue_turn', async () => ({ continued: (await this.#open()).resumeTurn() }));
+    peer.handle('rename_session', async ({ title }) => {
+      setTitle((await this.#open()).scope, title);
+      return undefined;
     });
     peer.handle('stop_task', async ({ task_id }) => {
       await (await this.#open()).scope.tasks.stop(task_id, 'host');

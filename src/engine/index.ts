@@ -1,9 +1,6 @@
-export { systemClock } from '../protocol/plain.js';
-export { createEngine, type Engine, type EngineParts } from './engine.js';
-export { type HostOptions, serveHost } from './host.js';
+export * from './core.js';
 export { exitCodeOf, type Manners } from './manners.js';
 export type { McpCallResult } from './mcp/connection.js';
-export { toToolOutput } from './mcp/tool.js';
 export { type ApiProviderOptions, createApiProvider } from './model/api.js';
 export type { CassetteSink } from './model/cassette.js';
 export { type Catalog, type CatalogTable, createCatalog, type ModelFacts, type Price } from './model/catalog.js';
@@ -25,8 +22,26 @@ export type { CaseVerdict, PermissionCase } from './permissions/check.js';
 export type { Ask, Question } from './questions.js';
 export { examineSandbox, type SandboxExamination } from './sandbox/examine.js';
 export type { Attachment, Session } from './session.js';
-export { createFileStore } from './sessions/file-store.js';
 export { createMemoryStore } from './sessions/memory-store.js';
+export { createPostgresStore, type PostgresClient, type PostgresStore } from './sessions/postgres-store.js';
+export { createSqliteStore, type SqliteStore } from './sessions/sqlite-store.js';
+export type {
+  AnsweredApproval,
+  ApprovalAnswer,
+  ExportedSession,
+  ExportFormat,
+  ExportOptions,
+  ForkOptions,
+  ImportOptions,
+  ListOptions,
+  MessagesOptions,
+  PendingApproval,
+  SearchOptions,
+  SearchResult,
+  SessionInfo,
+  SessionMessage,
+  SessionParts,
+} from './sessions/functions.js';
 export type { EditOptions, EditOutcome } from './settings/edit.js';
 export { findProjectRoot, type SettingsFiles, settingsFiles, type SettingsPlaces } from './settings/files.js';
 export {
@@ -34,13 +49,10 @@ export {
   type LoadedSettings,
   type LoadOptions,
   loadSettings,
-  type ResolvedSetting,
-  resolveSettings,
 } from './settings/load.js';
 export { describeProblem, refuseBrokenSettings, type SettingsProblem } from './settings/problem.js';
 export { describeInert, type InertKey } from './settings/project-keys.js';
 export { findRuleFault } from './settings/rule-text.js';
-export { openSettings, type SessionSettings } from './settings/session-settings.js';
 export { applyRuleUpdates, editOptionsFor, removeRule } from './settings/rule-updates.js';
 export { createTrust, type Trust } from './settings/trust.js';
 export { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';

@@ -1,4 +1,5 @@
 import type { MessagesBody } from '../protocol/index.js';
+import { compactThreshold } from './compaction/size.js';
 import type { Catalog } from './model/catalog.js';
 import type { SessionScope, TurnTally } from './scope.js';
 
@@ -26,6 +27,16 @@ export function turnLimit({ config }: SessionScope, tally: TurnTally): Limit | u
     text: `Reached maximum number of turns (${maxTurns})`,
     terminalReason: 'max_turns',
   };
+}
+
+/** The size from which the context is made smaller by itself; undefined when that is switched off. */
+export function compactAt({ config, catalog, guard }: SessionScope, { model }: TurnTally): number | undefined {
+  return compactThreshold({
+    window: catalog.contextWindow(model.model, [...(config.betas ?? []), ...model.betas]),
+    maxOutput: catalog.maxOutputTokens(model.model),
+    env: config.env,
+    enabled: guard.settings.value.autoCompactEnabled,
+  });
 }
 
 export function budgetLimit({ config, spending }: SessionScope): Limit | undefined {

@@ -10,6 +10,8 @@ export interface Manners {
   readonly tellsLifecycle: boolean;
   /** Whether the result of a prompt that a hook blocked says so; it is empty otherwise. */
   readonly tellsBlockedPrompts: boolean;
+  /** Whether the client knows messages about files that can be given back. */
+  readonly tellsKeptFiles: boolean;
   /** Whether a turn tells of the end of a task that TaskOutput has shown already. */
   readonly tellsShownTasks: boolean;
 }
@@ -20,6 +22,7 @@ const MANNERS = {
     limitsFailTheProcess: false,
     tellsLifecycle: false,
     tellsBlockedPrompts: false,
+    tellsKeptFiles: false,
     tellsShownTasks: true,
   },
   current: {
@@ -27,6 +30,7 @@ const MANNERS = {
     limitsFailTheProcess: true,
     tellsLifecycle: true,
     tellsBlockedPrompts: true,
+    tellsKeptFiles: true,
     tellsShownTasks: false,
   },
 } as const satisfies Record<string, Manners>;

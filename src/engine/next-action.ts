@@ -1,4 +1,5 @@
 import type { ToolUseBlock } from '../protocol/index.js';
+import { isCompactionDue } from './compaction/size.js';
 import {
   type AssistantEntry,
   type CallEntry,
@@ -22,6 +23,8 @@ export interface OpenCall {
 export type Action =
   | { do: 'idle' }
   | { do: 'call-model' }
+  /** The context is too large for the next model call. */
+  | { do: 'compact' }
   | { do: 'run-tools'; calls: OpenCall[] }
   /** The answer is not whole: say so to the model and call it again. */
   | { do: 'nudge'; why: 'max_tokens' | 'empty' }
@@ -30,10 +33,18 @@ export type Action =
 const MAX_CONTINUATIONS = 3;
 const MAX_PAUSES = 20;
 
-/** What has to happen next. Follows from the log alone, so a resumed session goes on as if nothing had been. */
-export function nextAction(entries: readonly Entry[]): Action {
+/**
+ * What has to happen next. Follows from the log alone, so a resumed session goes on as if nothing had been. `compactAt`
+ * is the size from which the context is made smaller first; absent: it never is.
+ */
+export function nextAction(entries: readonly Entry[], { compactAt }: { compactAt?: number | undefined } = {}): Action {
+  const action = advance(entries);
+  return action.do === 'call-model' && isCompactionDue(entries, compactAt) ? { do: 'compact' } : action;
+}
+
+function advance(entries: readonly Entry[]): Action {
   const turn = currentTurn(entries);
-  const prompted = turn?.some((entry) => entry.type === 'user' && !entry.isMeta);
+  const prompted = turn?.some((entry) => entry.type === 'user' && !entry.isMeta && !entry.isCompactSummary);
   if (turn === undefined || !prompted) return { do: 'idle' };
   const last = turn.findLastIndex((entry) => isLifeEntry(entry) && entry.kind === 'step');
   if (last === -1) return { do: 'call-model' };
@@ -62,6 +73,10 @@ export function currentTurn(entries: readonly Entry[]): readonly Entry[] | undef
 /** The entries since the last turn began, whether it is over or not. */
 export const lastTurn = (entries: readonly Entry[]): readonly Entry[] =>
   entries.slice(entries.findLastIndex((entry) => isTurn(entry) && entry.state === 'started') + 1);
+
+/** The prompt of the last turn. */
+export const lastPrompt = (entries: readonly Entry[]): string | undefined =>
+  entries.findLast((entry): entry is TurnEntry => isTurn(entry) && entry.state === 'started')?.promptUuid;
 
 /** The model that the running turn fell back to, if it did. */
 export function lastFallback(entries: readonly Entry[]): string | undefined {
@@ -98,6 +113,8 @@ const toOpenCall = (block: ToolUseBlock, { invalidInput }: AssistantEntry): Open
 function live(call: OpenCall, entry: CallEntry): void {
   call.life = entry.state;
   if (entry.state === 'answered') call.answer = entry;
+  // Asked again, because what the first answer rested on has changed: that answer holds no more.
+  if (entry.state === 'requested') delete call.answer;
 }
 
 const isTurn = (entry: Entry): entry is TurnEntry => isLifeEntry(entry) && entry.kind === 'turn';

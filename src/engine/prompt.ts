@@ -32,26 +32,32 @@ export function systemPrompt(config: SessionConfig): string[] {
 }
 
 /** Facts that change from day to day stand in the first user message, so that the system prompt can be cached. */
-export async function describeSurroundings(
+export function describeSurroundings(
   config: SessionConfig,
-  options: { workspace: Workspace; now: number; platform: string },
-): Promise<string> {
-  const branch = await gitBranch(config.cwd, options.workspace);
+  options: { branch: string | undefined; now: number; platform: string },
+): string {
+  const { branch } = options;
   const lines = [
     `Working directory: ${config.cwd}`,
     ...(config.additionalDirectories?.length ? [`Also at hand: ${config.additionalDirectories.join(', ')}`] : []),
-    `Git: ${branch === undefined ? 'not a repository' : `on ${branch}`}`,
+    `Git: ${describeBranch(branch)}`,
     `Platform: ${options.platform}`,
     `Date: ${new Date(options.now).toISOString().slice(0, 10)}`,
   ];
   return `<system-reminder>\n${lines.join('\n')}\n</system-reminder>`;
 }
 
+const describeBranch = (branch: string | undefined): string => {
+  if (branch === undefined) return 'not a repository';
+  return branch === DETACHED ? 'on a detached HEAD' : `on branch ${branch}`;
+};
+
+const DETACHED = 'HEAD';
+
 /** Read from the file, not asked of git: in a folder nobody trusts yet, git may run programs that its config names. */
-async function gitBranch(cwd: string, workspace: Workspace): Promise<string | undefined> {
+export async function gitBranch(cwd: string, workspace: Workspace): Promise<string | undefined> {
   const head = await workspace.readFile(`${cwd}/.git/HEAD`, { maxBytes: 4096 }).catch(() => undefined);
   if (head === undefined) return undefined;
   const text = new TextDecoder().decode(head).trim();
-  const branch = /^ref: refs\/heads\/([\w./-]+)$/.exec(text)?.[1];
-  return branch === undefined ? 'a detached HEAD' : `branch ${branch}`;
+  return /^ref: refs\/heads\/([\w./-]+)$/.exec(text)?.[1] ?? DETACHED;
 }

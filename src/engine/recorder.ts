@@ -2,14 +2,23 @@ import type {
   ApiMessage,
   AssistantMessage,
   Clock,
+  CompactBoundaryMessage,
   Logger,
   Message,
   UserContentBlock,
   UserMessage,
 } from '../protocol/index.js';
 import type { Outbox } from './outbox.js';
-import { type AssistantEntry, type ChainFields, type LifeEntry, toMessage, type UserEntry } from './sessions/entry.js';
-import type { Log } from './sessions/log.js';
+import {
+  type AssistantEntry,
+  type BoundaryEntry,
+  type ChainFields,
+  type Entry,
+  type LifeEntry,
+  toMessage,
+  type UserEntry,
+} from './sessions/entry.js';
+import type { Log, Mark } from './sessions/log.js';
 import { FOLLOWED_VERSION } from './version.js';
 
 export type LifeFields<E> = E extends LifeEntry ? Omit<E, 'type' | 'sessionId' | 'timestamp'> : never;
@@ -20,9 +29,18 @@ export interface UserRecord {
   isMeta?: true;
   toolUseResult?: unknown;
   toldTasks?: string[];
+  isCompactSummary?: true;
+  isVisibleInTranscriptOnly?: true;
   /** Fields that only the Message has; `false` when nobody is shown this entry. */
   show: Partial<UserMessage> | false;
   sync?: boolean;
+}
+
+export interface BoundaryRecord {
+  trigger: 'manual' | 'auto';
+  preTokens: number;
+  postTokens: number;
+  durationMs: number;
 }
 
 export interface AssistantRecord {
@@ -37,6 +55,8 @@ export interface AssistantRecord {
 export class Recorder {
   readonly log: Log;
   readonly outbox: Outbox;
+  /** The branch of the project, for those who look for a session by it. */
+  branch: string | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   #preface: readonly LifeFields<LifeEntry>[];
@@ -73,6 +93,8 @@ export class Recorder {
     if (record.isMeta) entry.isMeta = true;
     if (record.toolUseResult !== undefined) entry.toolUseResult = record.toolUseResult;
     if (record.toldTasks !== undefined) entry.toldTasks = record.toldTasks;
+    if (record.isCompactSummary) entry.isCompactSummary = true;
+    if (record.isVisibleInTranscriptOnly) entry.isVisibleInTranscriptOnly = true;
     const written = this.#append(entry, record.sync);
     if (record.show !== false) this.outbox.emitDurable(toMessage(entry, record.show), written);
     return entry;
@@ -88,10 +110,48 @@ export class Recorder {
     return entry;
   }
 
+  /** The context begins anew; the entry that sums up what was before must follow at once. */
+  boundary(record: BoundaryRecord): BoundaryEntry {
+    const { trigger, preTokens, postTokens, durationMs } = record;
+    const entry: BoundaryEntry = {
+      ...this.#chain(),
+      parentUuid: null,
+      logicalParentUuid: this.log.leaf,
+      type: 'system',
+      subtype: 'compact_boundary',
+      content: 'Conversation compacted',
+      isMeta: false,
+      level: 'info',
+      compactMetadata: { trigger, preTokens, postTokens },
+    };
+    const written = this.#append(entry);
+    const message: CompactBoundaryMessage = {
+      type: 'system',
+      subtype: 'compact_boundary',
+      compact_metadata: { trigger, pre_tokens: preTokens, post_tokens: postTokens, duration_ms: durationMs },
+      logical_parent_uuid: entry.logicalParentUuid,
+      uuid: entry.uuid,
+      session_id: entry.sessionId,
+    };
+    this.outbox.emitDurable(message, written);
+    return entry;
+  }
+
   /** Records a fact about the session that is no Message. Await it before a side effect that must not happen twice. */
   life(fields: LifeFields<LifeEntry>, options: { sync?: boolean } = {}): void | Promise<void> {
     const timestamp = new Date(this.#clock.now()).toISOString();
     return this.#append({ type: 'heddle', sessionId: this.log.key.sessionId, timestamp, ...fields }, options.sync);
+  }
+
+  /** Says something about the session that is no part of it. */
+  mark(mark: Mark): void {
+    this.begin();
+    this.#guard(() => this.log.mark(mark));
+  }
+
+  /** Says again what is said about the session, where whoever lists sessions would not find it any more. */
+  async restateMarks(): Promise<void> {
+    await this.#guard(() => this.log.restateMarks());
   }
 
   /** Shows a Message that is not kept. */
@@ -115,14 +175,19 @@ export class Recorder {
       userType: 'external',
       isSidechain: false,
       writer: 'heddle',
+      ...(this.branch !== undefined && { gitBranch: this.branch }),
     };
   }
 
-  /** A log that cannot be written must not end the turn; the consumer is told once that it no longer survives a crash. */
-  #append(entry: UserEntry | AssistantEntry | LifeEntry, sync = false): void | Promise<void> {
+  #append(entry: Entry, sync = false): void | Promise<void> {
     this.begin();
+    return this.#guard(() => this.log.append(entry, { sync }));
+  }
+
+  /** A log that cannot be written must not end the turn; the consumer is told once that it no longer survives a crash. */
+  #guard(write: () => void | Promise<void>): void | Promise<void> {
     try {
-      return this.log.append(entry, { sync })?.catch((error: unknown) => this.#reportLost(error));
+      return write()?.catch((error: unknown) => this.#reportLost(error));
     } catch (error) {
       this.#reportLost(error);
     }

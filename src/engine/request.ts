@@ -13,15 +13,19 @@ const LEAST_THINKING_TOKENS = 1_024;
 const DEFAULT_THINKING_TOKENS = 10_000;
 
 /** The next model call. It follows from the configuration and the log, byte for byte. */
-export function buildRequest(scope: SessionScope, tally: TurnTally): ModelRequest | Limit {
-  const { catalog, config, recorder } = scope;
+export const buildRequest = (scope: SessionScope, tally: TurnTally): ModelRequest | Limit =>
+  requestWith(scope, tally, toContext(scope.recorder.log.entries));
+
+/** The same with other messages: what they have in common is read from the cache. */
+export function requestWith(scope: SessionScope, tally: TurnTally, messages: MessageParam[]): ModelRequest | Limit {
+  const { catalog, config } = scope;
   const { tools } = scope.state;
   const { model } = tally.model;
   const body: MessagesBody = {
     model,
     max_tokens: Math.min(catalog.maxOutputTokens(model), DEFAULT_MAX_TOKENS),
     system: toSystem(systemPrompt(config)),
-    messages: markCache(toContext(recorder.log.entries)),
+    messages: markCache(messages),
     ...(tools.params.length > 0 && { tools: [...tools.params] }),
     ...(config.effort && { output_config: { effort: config.effort } }),
     stream: true,

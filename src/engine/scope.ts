@@ -10,6 +10,7 @@ import type {
   Workspace,
 } from '../protocol/index.js';
 import type { CallAside } from './aside-call.js';
+import type { Checkpoints } from './checkpoints/checkpoints.js';
 import type { Guard } from './guard.js';
 import type { SessionHooks } from './hooks/session-hooks.js';
 import type { Manners } from './manners.js';
@@ -66,6 +67,8 @@ export interface SessionScope {
   readonly guard: Guard;
   /** Where commands run, if settings ask for one. */
   readonly sandbox: Sandbox | undefined;
+  /** Keeps what files were before the session changed them, where that is wanted. */
+  readonly checkpoints: Checkpoints | undefined;
   /** Asks a model beside the conversation. */
   readonly callAside: CallAside;
 }

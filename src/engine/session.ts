@@ -1,19 +1,28 @@
-import type { PermissionMode, ResultMessage, TextBlock, Tool, UserMessage } from '../protocol/index.js';
+import type {
+  PermissionMode,
+  ResultMessage,
+  RewindFilesResult,
+  TextBlock,
+  Tool,
+  UserMessage,
+} from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
-import { setMaxThinkingTokens, setMode, setModel } from './choices.js';
-import { openPrompt } from './hooks/around-turn.js';
+import { setMaxThinkingTokens, setMode, setModel, setTitle } from './choices.js';
+import { parseCompact } from './compaction/parse-command.js';
+import { openPrompt, textOf } from './hooks/around-turn.js';
 import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
-import type { LateOutput } from './hooks/registry.js';
+import { Inbox } from './inbox.js';
 import { toInit } from './init.js';
 import { emptyUsage } from './model/usage-sum.js';
-import { currentTurn, lastFallback, nextAction, openCalls } from './next-action.js';
+import { currentTurn, lastFallback, lastPrompt, nextAction, type OpenCall, openCalls } from './next-action.js';
+import { Notices } from './notices.js';
 import type { Watcher } from './outbox.js';
 import { type Ending, toResult } from './outcome.js';
-import { describeSurroundings } from './prompt.js';
+import { describeSurroundings, gitBranch } from './prompt.js';
 import type { Ask } from './questions.js';
 import type { SessionScope, TurnTally } from './scope.js';
-import type { EndedTask, TaskNotice } from './tasks.js';
-import { settleCalls } from './tools/batch.js';
+import type { TaskNotice } from './tasks.js';
+import { runBatch, settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
 import { turn } from './turn.js';
 
@@ -22,19 +31,15 @@ export interface Attachment extends Watcher {
   ask?: Ask;
 }
 
-/** Something the model should know that is no prompt; of a task, when it has an id. */
-type Notice = Pick<TaskNotice, 'text'> & Partial<TaskNotice>;
-
 /** Who owns a conversation. It outlives everyone who watches it, and knows no channels. */
 export class Session {
   readonly scope: SessionScope;
   readonly #tools: readonly Tool[];
   readonly #release: () => Promise<void>;
-  readonly #inbox: UserMessage[] = [];
-  /** Ends of background tasks that the model does not know of yet, and what hooks have found out late. */
-  #notices: Notice[] = [];
-  /** The like that is no reason for a turn, and told with the next one. */
-  #quietNotices: Notice[];
+  readonly #inbox: Inbox;
+  readonly #notices: Notices;
+  /** A title that is still to be given. */
+  #title: string | undefined;
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
@@ -58,9 +63,9 @@ export class Session {
     this.scope = scope;
     this.#tools = parts.tools;
     this.#release = parts.release;
-    this.#quietNotices = [...parts.notices];
-    scope.tasks.listen({ onEnd: (end) => this.#takeEnd(end), onShown: (taskId) => this.#takeShown(taskId) });
-    scope.hooks.listen((late) => this.#takeLate(late));
+    this.#inbox = new Inbox(scope);
+    this.#title = scope.config.title;
+    this.#notices = new Notices(scope, { known: parts.notices, onNews: () => this.#wake() });
   }
 
   get id(): string {
@@ -92,26 +97,33 @@ export class Session {
   /** Takes a message of the user. While a turn runs it waits; each message gets a turn of its own. */
   submit(message: UserMessage): void {
     if (this.#closed) throw new HeddleError('channel_closed', 'The session is closed.');
-    this.#inbox.push(message);
-    this.#tellLife(message, 'queued');
+    this.#inbox.put(message, { waits: this.busy });
     this.#wake();
   }
 
-  /** Goes on with a turn that the log says is unfinished. Does nothing when there is none. */
-  resumeTurn(): void {
-    if (this.busy || this.#closed || nextAction(this.scope.recorder.log.entries).do === 'idle') return;
-    this.scope.recorder.begin();
-    this.scope.guard.tellNews();
-    this.#start((signal) => this.#runTurn(signal));
+  /** Goes on with a turn that the log says is unfinished. False when there is none. */
+  resumeTurn(): boolean {
+    const { recorder } = this.scope;
+    if (this.busy || this.#closed || currentTurn(recorder.log.entries) === undefined) return false;
+    recorder.begin();
+    if (nextAction(recorder.log.entries).do === 'idle') return false;
+    this.#start(async (signal) => {
+      await Promise.resolve();
+      this.#present();
+      const promptUuid = lastPrompt(recorder.log.entries);
+      if (promptUuid !== undefined) this.scope.checkpoints?.begin(promptUuid);
+      await this.#runTurn(this.#startTally(), signal);
+    });
+    return true;
   }
 
   /** Tells the running turn to end; its result says when it has. Queued messages stay unless they are cancelled too. */
   interrupt(options: { cancelQueued?: boolean } = {}): { stillQueued: string[] } {
-    if (options.cancelQueued) this.#dropQueued();
+    if (options.cancelQueued) this.#inbox.drop();
     // Whoever says stop does not want the next turn to begin by itself.
-    if (this.busy) this.#quietNotices.push(...this.#notices.splice(0));
+    if (this.busy) this.#notices.hush();
     this.#stopTurn();
-    return { stillQueued: this.#inbox.flatMap((message) => message.uuid ?? []) };
+    return { stillQueued: this.#inbox.uuids };
   }
 
   /** Nothing more will be submitted. */
@@ -132,7 +144,7 @@ export class Session {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#dropQueued();
+    this.#inbox.drop();
     this.#grace?.();
     const running = this.#running;
     const { clock } = this.scope;
@@ -145,6 +157,20 @@ export class Session {
     cancel();
     await this.#release();
     this.#finished.resolve();
+  }
+
+  /** Puts files back to how they were before a prompt. */
+  async rewindFiles(
+    promptUuid: string,
+    options: { dryRun?: boolean; overwriteEdits?: boolean },
+  ): Promise<RewindFilesResult> {
+    const { checkpoints, recorder } = this.scope;
+    if (checkpoints === undefined) throw new HeddleError('not_supported', 'File rewinding is not enabled.');
+    if (currentTurn(recorder.log.entries)) {
+      throw new HeddleError('request_failed', 'A turn is running. Interrupt it, or wait for its result.');
+    }
+    await this.#running?.over;
+    return checkpoints.rewind(promptUuid, options);
   }
 
   setPermissionMode(mode: PermissionMode): void {
@@ -161,9 +187,9 @@ export class Session {
 
   #wake(): void {
     if (this.busy || this.#closed) return;
-    const next = this.#inbox.shift();
+    const next = this.#inbox.take();
     if (next !== undefined) this.#start((signal) => this.#answer(next, signal));
-    else if (this.#notices.length > 0) this.#start((signal) => this.#answerNotices(signal));
+    else if (this.#notices.callForTurn) this.#start((signal) => this.#answerNotices(signal));
     else if (this.#inputEnded) this.#finishOrWait();
   }
 
@@ -172,26 +198,6 @@ export class Session {
     const { tasks, clock, config } = this.scope;
     if (tasks.running.length === 0) this.#finished.resolve();
     else this.#grace ??= clock.after(graceOf(config), () => void tasks.stopAll());
-  }
-
-  /** A task is over. One that ended by itself is told in a turn that starts by itself; what others ended can wait. */
-  #takeEnd({ notice, stoppedBy }: EndedTask): void {
-    if (stoppedBy === undefined) this.#notices.push(notice);
-    else if (stoppedBy === 'host') this.#quietNotices.push(notice);
-    this.#wake();
-  }
-
-  /** A hook that nobody waited for is over: what it has for the model comes with the next turn, or starts one. */
-  #takeLate({ texts, rewake }: LateOutput): void {
-    (rewake ? this.#notices : this.#quietNotices).push(...texts.map((text) => ({ text })));
-    this.#wake();
-  }
-
-  /** The model has seen the end of a task: clients of the older line get a turn about it all the same. */
-  #takeShown(taskId: string): void {
-    if (this.scope.manners.tellsShownTasks) return;
-    this.#notices = this.#notices.filter((notice) => notice.taskId !== taskId);
-    void this.scope.recorder.life({ kind: 'task', state: 'told', taskId });
   }
 
   #start(run: (signal: AbortSignal) => Promise<void>): void {
@@ -221,28 +227,34 @@ export class Session {
   async #answer(message: UserMessage, signal: AbortSignal): Promise<void> {
     const { recorder, config, clock } = this.scope;
     await Promise.resolve();
-    this.#tellLife(message, 'started');
+    this.#inbox.tell(message, 'started');
+    const command = config.disableSlashCommands ? undefined : parseCompact(textOf(message));
+    if (command !== undefined) {
+      await this.#compact(command.instructions, signal);
+      this.#inbox.tell(message, 'completed');
+      return;
+    }
     const uuid = message.uuid ?? clock.uuid();
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
     const source = this.#hasStarted ? undefined : isFirst ? 'startup' : 'resume';
     this.#hasStarted = true;
     await this.scope.guard.refresh();
     const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
-    this.#openTurn(uuid);
-    if (isFirst) await this.#recordSurroundings();
+    const tally = await this.#openTurn(uuid, signal);
+    if (isFirst) this.#recordSurroundings();
     this.#recordMeta(opening.before);
-    this.#recordNotices({ isMeta: true });
+    this.#notices.record({ isMeta: true });
     if (opening.blocked !== undefined) {
-      this.#finishTurn({ kind: 'blocked', text: opening.blocked }, this.#startTally());
+      this.#finishTurn({ kind: 'blocked', text: opening.blocked }, tally);
     } else {
       const content = opening.replaced ? toTexts(opening.after) : message.message.content;
       const show = config.replayUserMessages ? { isReplay: true } : false;
       // A prompt that hooks have not judged does not get into the conversation.
       if (!opening.interrupted) recorder.user({ content, uuid, show });
       if (!opening.replaced) this.#recordMeta(opening.after);
-      await this.#runTurn(signal);
+      await this.#runTurn(tally, signal);
     }
-    this.#tellLife(message, 'completed');
+    this.#inbox.tell(message, 'completed');
   }
 
   #recordMeta(texts: readonly string[]): void {
@@ -253,35 +265,57 @@ export class Session {
   async #answerNotices(signal: AbortSignal): Promise<void> {
     await Promise.resolve();
     const uuid = this.scope.clock.uuid();
-    this.#openTurn(uuid);
-    this.#recordNotices({ uuid });
-    await this.#runTurn(signal, { kind: 'task-notification' });
+    const tally = await this.#openTurn(uuid, signal);
+    this.#notices.record({ uuid });
+    await this.#runTurn(tally, signal, { kind: 'task-notification' });
   }
 
-  #openTurn(promptUuid: string): void {
-    const { recorder, state, mcp, config } = this.scope;
-    this.#tellState('running');
-    const { canAsk } = this.scope.questions;
-    state.tools = selectTools([...this.#tools, ...mcp.tools], config, { canAsk });
-    recorder.emit(toInit(this.scope));
-    this.scope.guard.tellNews();
-    this.scope.hooks.tellProblems();
-    this.#settleOldTurn();
-    void recorder.life({ kind: 'turn', state: 'started', promptUuid });
-  }
-
-  #recordNotices(fields: { isMeta: true } | { uuid: string }): void {
-    const notices = [...this.#quietNotices, ...this.#notices];
-    if (notices.length === 0) return;
-    this.#quietNotices = [];
-    this.#notices = [];
-    const text = notices.map((notice) => notice.text).join('\n');
-    const toldTasks = notices.flatMap((notice) => notice.taskId ?? []);
-    this.scope.recorder.user({ content: [{ type: 'text', text }], toldTasks, show: false, ...fields });
-  }
-
-  async #runTurn(signal: AbortSignal, origin?: ResultMessage['origin']): Promise<void> {
+  async #openTurn(promptUuid: string, signal: AbortSignal): Promise<TurnTally> {
+    const { recorder, config, workspace } = this.scope;
+    recorder.branch = await gitBranch(config.cwd, workspace);
+    this.#present();
     const tally = this.#startTally();
+    await this.#settleOldTurn(tally, signal);
+    void recorder.life({ kind: 'turn', state: 'started', promptUuid });
+    this.scope.checkpoints?.begin(promptUuid);
+    return tally;
+  }
+
+  /** Sums up the conversation so far, because the user says so. */
+  async #compact(instructions: string, signal: AbortSignal): Promise<void> {
+    this.#prepare();
+    const tally = this.#startTally();
+    await this.#settleOldTurn(tally, signal);
+    const { runCompactCommand } = await import('./compaction/command.js');
+    const { outcome, text } = await runCompactCommand(this.scope, { instructions, signal, tally });
+    if (outcome.kind === 'interrupted') this.#finishTurn({ kind: 'interrupted', during: 'streaming' }, tally);
+    else if (outcome.kind === 'limit') this.#finishTurn({ kind: 'limit', limit: outcome.limit }, tally);
+    else if (outcome.kind === 'failed')
+      this.#finishTurn({ kind: 'failed', errors: [text], code: outcome.error.code }, tally);
+    else this.#finishTurn({ kind: 'done', text }, tally);
+  }
+
+  /** Chooses the tools, which stay as they are until the turn is over. */
+  #prepare(): void {
+    const { state, mcp, config, questions } = this.scope;
+    this.#tellState('running');
+    state.tools = selectTools([...this.#tools, ...mcp.tools], config, { canAsk: questions.canAsk });
+  }
+
+  /** Says what the session is made of. */
+  #present(): void {
+    const { recorder, guard, hooks } = this.scope;
+    this.#prepare();
+    recorder.emit(toInit(this.scope));
+    guard.tellNews();
+    hooks.tellProblems();
+    recorder.begin();
+    if (this.#title !== undefined) setTitle(this.scope, this.#title);
+    this.#title = undefined;
+    this.#inbox.tellLost();
+  }
+
+  async #runTurn(tally: TurnTally, signal: AbortSignal, origin?: ResultMessage['origin']): Promise<void> {
     let ending: Ending;
     try {
       ending = await turn(this.scope, tally, signal);
@@ -295,7 +329,25 @@ export class Session {
       const said = tally.text.last && { last_assistant_message: tally.text.last };
       await this.scope.hooks.fire('StopFailure', { error, error_details, ...said }, { signal });
     }
+    await this.#keepFiles();
+    await this.scope.recorder.restateMarks();
     this.#finishTurn(ending, tally, origin);
+  }
+
+  /** Says which files the turn has changed and can give back. */
+  async #keepFiles(): Promise<void> {
+    const { checkpoints, recorder, manners, clock, id } = this.scope;
+    const kept = await checkpoints?.end();
+    if (kept === undefined || !manners.tellsKeptFiles || kept.files.length + kept.failed.length === 0) return;
+    const processed_at = new Date(clock.now()).toISOString();
+    recorder.emit({
+      type: 'system',
+      subtype: 'files_persisted',
+      ...kept,
+      processed_at,
+      uuid: clock.uuid(),
+      session_id: id,
+    });
   }
 
   #finishTurn(ending: Ending, tally: TurnTally, origin?: ResultMessage['origin']): void {
@@ -319,18 +371,24 @@ export class Session {
     this.#finishTurn({ kind: 'failed', errors: [error.message], code: error.code }, this.#startTally());
   }
 
-  /** A turn that a dead process left open ends here, because the user says something new. */
-  #settleOldTurn(): void {
+  /**
+   * A turn that a dead process left open ends here, because the user says something new. Calls that someone was asked
+   * about are not lost with it: what was answered holds, and what was not is asked again.
+   */
+  async #settleOldTurn(tally: TurnTally, signal: AbortSignal): Promise<void> {
     const { recorder } = this.scope;
     recorder.begin();
-    const calls = openCalls(recorder.log.entries);
-    if (calls.length > 0) settleCalls(this.scope, calls, this.#startTally());
-    if (currentTurn(recorder.log.entries)) void recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
+    const isOpen = currentTurn(recorder.log.entries) !== undefined;
+    const asked = isOpen ? openCalls(recorder.log.entries).filter(wasAsked) : [];
+    if (asked.length > 0) await runBatch(this.scope, asked, { tally, signal });
+    settleCalls(this.scope, openCalls(recorder.log.entries), tally);
+    if (isOpen) void recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
   }
 
-  async #recordSurroundings(): Promise<void> {
-    const { workspace, clock, config, recorder } = this.scope;
-    const text = await describeSurroundings(config, { workspace, now: clock.now(), platform: process.platform });
+  #recordSurroundings(): void {
+    const { clock, config, recorder } = this.scope;
+    const { branch } = recorder;
+    const text = describeSurroundings(config, { branch, now: clock.now(), platform: process.platform });
     recorder.user({ content: [{ type: 'text', text }], isMeta: true, show: false });
   }
 
@@ -353,17 +411,6 @@ export class Session {
     };
   }
 
-  #dropQueued(): void {
-    for (const message of this.#inbox.splice(0)) this.#tellLife(message, 'dropped');
-  }
-
-  #tellLife(message: UserMessage, state: 'queued' | 'started' | 'completed' | 'dropped'): void {
-    const { clock, recorder, manners, id } = this.scope;
-    if (message.uuid === undefined || !manners.tellsLifecycle) return;
-    const { uuid: command_uuid } = message;
-    recorder.emit({ type: 'command_lifecycle', command_uuid, state, uuid: clock.uuid(), session_id: id });
-  }
-
   #tellState(state: 'running' | 'idle'): void {
     const { clock, recorder, config, id } = this.scope;
     if (config.env.CLAUDE_CODE_SDK_READS_SESSION_STATE !== '1') return;
@@ -377,6 +424,8 @@ export class Session {
     });
   }
 }
+
+const wasAsked = ({ life }: OpenCall): boolean => life === 'requested' || life === 'answered';
 
 const toTexts = (texts: readonly string[]): TextBlock[] => texts.map((text) => ({ type: 'text', text }));
 

@@ -59,7 +59,7 @@ export class Spending {
   /** Counts what the log says was spent before this process. */
   restore(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      if (!isLifeEntry(entry)) continue;
+      if (!isLifeEntry(entry) || entry.forked) continue;
       if (entry.kind !== 'step' && entry.kind !== 'aborted' && entry.kind !== 'aside') continue;
       const { messageId, model, usage, microCents } = entry;
       this.add({ messageId, model, usage, microCents: microCents ?? undefined });

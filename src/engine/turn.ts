@@ -1,4 +1,5 @@
 import type { HeddleError } from '../protocol/plain.js';
+import { createRelief } from './compaction/relief.js';
 import { mayStop } from './hooks/around-turn.js';
 import { budgetLimit, turnLimit } from './limits.js';
 import { explainModelError } from './model/explain.js';
@@ -21,10 +22,18 @@ export async function turn(scope: SessionScope, tally: TurnTally, signal: AbortS
 
 async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
   const { log, outbox } = scope.recorder;
+  const relief = createRelief(scope, tally, signal);
   for (;;) {
     if (signal.aborted) return { kind: 'interrupted', during: 'streaming' };
-    const action = nextAction(log.entries);
+    const action = nextAction(log.entries, { compactAt: relief.compactAt });
     switch (action.do) {
+      case 'compact': {
+        const limit = turnLimit(scope, tally) ?? budgetLimit(scope);
+        if (limit) return { kind: 'limit', limit };
+        const ending = await relief.compact();
+        if (typeof ending === 'object') return ending;
+        break;
+      }
       case 'call-model': {
         const limit = turnLimit(scope, tally) ?? budgetLimit(scope);
         if (limit) return { kind: 'limit', limit };
@@ -33,7 +42,12 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
         const outcome = await step(scope, tally, signal);
         if (outcome.kind === 'limit') return { kind: 'limit', limit: outcome.limit };
         if (outcome.kind === 'interrupted') return { kind: 'interrupted', during: 'streaming' };
-        if (outcome.kind === 'failed') return explainFailure(scope, tally, outcome.error);
+        if (outcome.kind === 'done') relief.noteAnswer();
+        else {
+          const relieved = outcome.error.code === 'model_prompt_too_long' && (await relief.makeRoom());
+          if (typeof relieved === 'object') return relieved;
+          if (!relieved) return explainFailure(scope, tally, outcome.error);
+        }
         break;
       }
       case 'run-tools': {
@@ -51,6 +65,13 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
         tally.rounds += 1;
         break;
       case 'finish': {
+        const relieved = action.stopReason === 'model_context_window_exceeded' && (await relief.makeRoom());
+        if (typeof relieved === 'object') return relieved;
+        if (relieved) {
+          tally.text.joined += tally.text.last;
+          tally.rounds += 1;
+          break;
+        }
         const ending = finish(action, tally);
         if (ending.kind !== 'done' || (await mayStop(scope, tally, signal))) return ending;
         break;

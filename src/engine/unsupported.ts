@@ -5,13 +5,10 @@ import { HeddleError } from '../protocol/plain.js';
 const UNSUPPORTED = {
   agent: 'an agent as the main thread',
   agents: 'subagents',
-  enableFileCheckpointing: 'file checkpoints',
-  forkSession: 'forking a session',
   jsonSchema: 'structured output',
   mcpConfig: 'MCP servers other than those of the caller',
   pluginDirs: 'plugins',
   resumeDropsTurn: 'dropping a turn on resume',
-  resumeSessionAt: 'resuming at a message',
   taskBudget: 'a task budget',
 } as const satisfies Partial<Record<keyof SessionConfig, string>>;
 

@@ -3,6 +3,7 @@ export const ERROR_CODES = {
   aborted: 'The caller aborted the run.',
   budget_exceeded: 'The budget of the query is spent. Raise it, or start a new query.',
   budget_unpriced: 'A USD budget was set for a model whose price is unknown. Add a price, or drop the budget.',
+  checkpoint_not_found: 'There is no file checkpoint for this message. Rewind to a prompt of this session.',
   channel_closed: 'The other side went away before it answered.',
   frame_too_large: 'A line was longer than the cap. Raise the cap, or send less at once.',
   invalid_answer: 'An answer of the host (callback, hook, MCP) did not have the shape it must have.',
@@ -36,6 +37,7 @@ export const ERROR_CODES = {
   session_not_found: 'There is no session with this id or title.',
   session_locked: 'Another process is writing this session.',
   session_unreadable: 'The log of this session cannot be read.',
+  store_failed: 'The store of sessions failed or did not answer in time. What was said until then is safe.',
   unsupported_request: 'The control request is not known to this side.',
 } as const;
 

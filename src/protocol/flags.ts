@@ -178,7 +178,7 @@ export const FLAGS: readonly FlagRow[] = [
     'Keep nothing of this session on the disk',
     { sets: false },
   ]),
-  session.config('title', 'string', ['-n, --name <name>', 'A name for the session', ignored]),
+  session.config('title', 'string', ['-n, --name <name>', 'A title for the session']),
   session.config('resumeSessionAt', 'string', [
     '--resume-session-at <uuid>',
     'Resume at this message and drop what came after it',

@@ -51,6 +51,7 @@ export const HOOK_SPECIFIC_OUTPUTS = {
   ),
   PostToolUseFailure: onlyContext('PostToolUseFailure'),
   PostToolBatch: onlyContext('PostToolBatch'),
+  PreCompact: onlyContext('PreCompact'),
   PermissionRequest: lazy(() => z.object({ ...event('PermissionRequest'), decision: HookPermissionDecision() })),
   PermissionDenied: lazy(() => z.object({ ...event('PermissionDenied'), retry: z.boolean().optional() })),
   Notification: onlyContext('Notification'),

@@ -75,6 +75,7 @@ export {
   InformationalMessage,
   InitMessage,
   ModelFallbackMessage,
+  MirrorErrorMessage,
   NotificationMessage,
   PermissionDeniedMessage,
   SessionStateChangedMessage,
@@ -256,11 +257,18 @@ export { builtSchemas, lazy, type Infer } from './lazy.js';
 export { openUnionOf, wholeOf } from './open-union.js';
 export type { SessionConfig, SystemPromptConfig, ThinkingConfig } from './config.js';
 export type {
+  PublicSessionKey,
+  PublicSessionStore,
+  SessionStoreEntry,
+  SessionStoreFlush,
+} from './public-store.js';
+export type {
   Backlog,
   Channel,
   Clock,
   FileStat,
   FrameSink,
+  Lease,
   LoadedSession,
   Logger,
   ModelProvider,
@@ -268,6 +276,7 @@ export type {
   ProcessExit,
   ProcessSpec,
   ReadLedger,
+  SessionGlance,
   SessionKey,
   SessionStore,
   SessionSummary,

@@ -114,7 +114,10 @@ export const RewindFilesResult = lazy(() =>
     insertions: z.number().optional(),
     deletions: z.number().optional(),
     skippedLinks: z.number().optional(),
-    notRestorable: z.array(z.string()).optional().describe('Changed by other means than tools.'),
+    notRestored: z
+      .array(z.object({ path: z.string(), reason: z.string() }))
+      .optional()
+      .describe('Files that differ and are left as they are, and why.'),
   }),
 );
 export type RewindFilesResult = Infer<typeof RewindFilesResult>;

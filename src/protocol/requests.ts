@@ -121,7 +121,13 @@ export const REQUESTS = {
   rewind_files: spec({
     about: 'Puts files back to how they were before a user message.',
     from: 'host',
-    params: lazy(() => z.object({ user_message_id: z.string(), dry_run: z.boolean().optional() })),
+    params: lazy(() =>
+      z.object({
+        user_message_id: z.string(),
+        dry_run: z.boolean().optional().describe('Only say what would change.'),
+        overwrite_edits: z.boolean().optional().describe('Also where someone else changed a file later.'),
+      }),
+    ),
     result: RewindFilesResult,
   }),
   seed_read_state: spec({
@@ -162,6 +168,12 @@ export const REQUESTS = {
     from: 'host',
     params: NoParams,
     result: NoResult,
+  }),
+  continue_turn: spec({
+    about: 'Goes on with a turn that a dead process left unfinished, if there is one.',
+    from: 'host',
+    params: NoParams,
+    result: lazy(() => z.object({ continued: z.boolean() })),
   }),
   background_tasks: spec({
     about: 'Moves running work to the background.',

@@ -166,10 +166,14 @@ export interface SessionKey {
   sessionId: string;
   /** The folder the session belongs to. Resume finds a session by id alone; the folder only decides where it is kept. */
   cwd: string;
+  /** A subagent of the session; its log is kept with that of the session. */
+  agentId?: string;
 }
 
 export interface SessionSummary extends SessionKey {
   lastModified: number;
+  /** Bytes of its log, where the store knows. */
+  size?: number;
 }
 
 export interface LoadedSession {
@@ -178,20 +182,41 @@ export interface LoadedSession {
   lines: string[];
 }
 
+/** The ends of a log, enough to name a session without reading all of it. */
+export interface SessionGlance {
+  key: SessionKey;
+  /** Its first lines. */
+  head: string[];
+  /** Its last lines, of which none is in `head`. */
+  tail: string[];
+}
+
+/** The right to write a session. It ends with its holder: what a dead process held is free. */
+export interface Lease {
+  /** Lets go, and closes whatever was open for the session. Never throws; a second call does nothing. */
+  release(): void | Promise<void>;
+}
+
+/** Where sessions are kept. Whoever writes more than a mark (a title, a tag) holds the lease. */
 export interface SessionStore {
   /**
    * Adds lines (no newlines inside). Returns nothing when they are written, a promise when that takes a while.
-   * With `sync` they are on the disk before it returns or resolves.
+   * With `sync` they are on the disk before it returns or resolves. Lines of one session keep their order.
    */
   append(key: SessionKey, lines: readonly string[], options?: { sync?: boolean }): void | Promise<void>;
-  load(sessionId: string): Promise<LoadedSession | undefined>;
+  load(sessionId: string, options?: { agentId?: string }): Promise<LoadedSession | undefined>;
   /** Newest first. With `cwd`, only sessions of that folder. */
   list(options?: { cwd?: string }): Promise<SessionSummary[]>;
+  /** Removes the session with all that is kept for it. Throws `session_locked` while someone writes it. */
   delete(sessionId: string): Promise<void>;
-  /** The session is closed: whatever was held open for it is let go. A later append opens it again. */
-  release(sessionId: string): void;
+  /** Throws `session_locked` when someone else who is alive holds it. */
+  lease(key: SessionKey): Lease | Promise<Lease>;
+  /** Where absent, the whole log is loaded instead. */
+  glance?(sessionId: string): Promise<SessionGlance | undefined>;
+  /** The ids of the subagents of a session. */
+  agents?(sessionId: string): Promise<string[]>;
   /** Where people and hooks find the log, if it is a file. */
-  pathOf(key: SessionKey): string | undefined;
+  pathOf?(key: SessionKey): string | undefined;
 }
 
 // ---- Workspace -------------------------------------------------------------------------------------------------

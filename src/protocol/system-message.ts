@@ -50,6 +50,7 @@ export const StatusMessage = lazy(() =>
       permissionMode: foreignName(...PERMISSION_MODES).optional(),
       compact_result: z.unknown().optional(),
       compact_output_chars: z.number().optional(),
+      reason: z.string().optional().describe('Why it does that.'),
     })
     .describe('The session does something that takes a while, or stopped doing it (`null`), or its mode changed.'),
 );
@@ -320,6 +321,17 @@ export const SessionWritesLostMessage = lazy(() =>
 export type SessionWritesLostMessage = Infer<typeof SessionWritesLostMessage>;
 
 /** Subtype to schema. */
+export const MirrorErrorMessage = lazy(() =>
+  z
+    .object({
+      ...system('mirror_error'),
+      error: z.string(),
+      key: z.object({ projectKey: z.string(), sessionId: z.string(), subpath: z.string().optional() }),
+    })
+    .describe('Entries did not reach the store that gets a copy of the session; they are kept here.'),
+);
+export type MirrorErrorMessage = Infer<typeof MirrorErrorMessage>;
+
 export const SYSTEM_MESSAGES = {
   init: InitMessage,
   status: StatusMessage,
@@ -328,6 +340,7 @@ export const SYSTEM_MESSAGES = {
   permission_denied: PermissionDeniedMessage,
   session_state_changed: SessionStateChangedMessage,
   session_title_changed: SessionTitleChangedMessage,
+  mirror_error: MirrorErrorMessage,
   session_writes_lost: SessionWritesLostMessage,
   compact_boundary: CompactBoundaryMessage,
   hook_started: HookStartedMessage,

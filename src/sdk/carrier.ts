@@ -56,9 +56,11 @@ export async function openChannel(parts: CarrierParts): Promise<Connected> {
   const clock = options.heddle?.clock ?? systemClock;
   if (carrier === 'in-process') {
     const { openInProcess } = await import('./in-process.js');
-    return openInProcess({ ...config, ...extraConfig(options.extraArgs) }, { ...options.heddle, logger });
+    const { sessionStore, sessionStoreFlush: flush, loadTimeoutMs: timeoutMs } = options;
+    const copies = { sessionStore, flush, timeoutMs };
+    return openInProcess({ ...config, ...extraConfig(options.extraArgs) }, { ...options.heddle, copies, logger });
   }
-  refuseParts(options.heddle ?? {});
+  refuseParts(options);
   if (carrier !== 'subprocess' && config.sandbox !== undefined) {
     throw new HeddleError('not_supported', 'The option sandbox does not reach an engine that runs elsewhere.', {
       hint: 'Leave it out here. The server must set it: in config or configFor of createServer, or in its settings files.',
@@ -70,10 +72,11 @@ export async function openChannel(parts: CarrierParts): Promise<Connected> {
   return { channel: connectWebSocket({ url, clock, logger, ...(token !== undefined && { token }) }), clock };
 }
 
-function refuseParts(heddle: HeddleOptions): void {
-  const given = IN_PROCESS_PARTS.find((part) => heddle[part] !== undefined);
+function refuseParts({ heddle = {}, sessionStore }: Options): void {
+  const part = IN_PROCESS_PARTS.find((name) => heddle[name] !== undefined);
+  const given = sessionStore === undefined ? part && `heddle.${part}` : 'sessionStore';
   if (given === undefined) return;
-  throw new HeddleError('invalid_config', `heddle.${given} works only with an engine in this process.`, {
+  throw new HeddleError('invalid_config', `${given} works only with an engine in this process.`, {
     hint: 'Leave the carrier out, or configure the engine where it runs.',
   });
 }

@@ -27,11 +27,17 @@ export type {
   PostToolUseHookInput,
   PreCompactHookInput,
   PreToolUseHookInput,
+  PublicSessionKey,
+  PublicSessionStore,
   ResultMessage,
   RewindFilesResult,
   SandboxSettings,
   SessionEndHookInput,
+  SessionKey,
   SessionStartHookInput,
+  SessionStore,
+  SessionStoreEntry,
+  SessionStoreFlush,
   SetupHookInput,
   SlashCommand,
   StopHookInput,
@@ -66,8 +72,9 @@ export type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 export type { HookCallback, HookCallbackMatcher } from './hook-bridge.js';
 export type * from './names.js';
 export type { CanUseTool, CanUseToolOptions, Carrier, HeddleOptions, McpServerConfig, Options } from './options.js';
+export { InMemorySessionStore } from './memory-session-store.js';
 export { query } from './query.js';
-export type { Query } from './query-handle.js';
+export type { Query, RewindOptions } from './query-handle.js';
 export {
   type SDKSession,
   type SDKSessionOptions,
@@ -75,6 +82,45 @@ export {
   unstable_v2_prompt,
   unstable_v2_resumeSession,
 } from './session.js';
+export {
+  type AnsweredApproval,
+  answerApproval,
+  type ApprovalAnswer,
+  archiveSession,
+  deleteSession,
+  type ExportedSession,
+  type ExportFormat,
+  exportSession,
+  type ExportSessionOptions,
+  forkSession,
+  type ForkSessionOptions,
+  type ForkSessionResult,
+  getSessionInfo,
+  type GetSessionInfoOptions,
+  getSessionMessages,
+  type GetSessionMessagesOptions,
+  getSubagentMessages,
+  type GetSubagentMessagesOptions,
+  importSessionToStore,
+  type ImportSessionToStoreOptions,
+  listSessions,
+  type ListSessionsOptions,
+  listSubagents,
+  type ListSubagentsOptions,
+  type PendingApproval,
+  pendingApprovals,
+  renameSession,
+  type SearchResult,
+  searchSessions,
+  type SearchSessionsOptions,
+  type SessionInfo,
+  type SessionInfo as SDKSessionInfo,
+  type SessionMessage,
+  type SessionMutationOptions,
+  type SessionPlaceOptions,
+  tagSession,
+  unarchiveSession,
+} from './sessions.js';
 export { startup, type WarmQuery } from './startup.js';
 export { createSdkMcpServer, tool } from './tool.js';
 export type {

@@ -12,7 +12,9 @@ import type {
   PermissionUpdate,
   SandboxSettings,
   SessionConfig,
+  PublicSessionStore,
   SessionStore,
+  SessionStoreFlush,
   Settings,
   SettingSource,
   SystemPromptConfig,
@@ -104,6 +106,8 @@ export interface Options {
   /** Also give `system/hook_started`, `hook_progress` and `hook_response` for hooks of settings. */
   includeHookEvents?: boolean;
   includePartialMessages?: boolean;
+  /** How long each call of `sessionStore` may take; a minute when absent. */
+  loadTimeoutMs?: number;
   maxBudgetUsd?: number;
   maxThinkingTokens?: number;
   maxTurns?: number;
@@ -120,6 +124,10 @@ export interface Options {
   resumeSessionAt?: string;
   sandbox?: SandboxSettings;
   sessionId?: string;
+  /** Where sessions are kept: a store of ours, or one of the public shape, which gets a copy. Needs an engine in this process. */
+  sessionStore?: SessionStore | PublicSessionStore;
+  /** When such a copy is passed on: after a short while (`batched`), or each entry at once. */
+  sessionStoreFlush?: SessionStoreFlush;
   settingSources?: SettingSource[];
   /** Settings beside those of files: an object, JSON, or the path of a file. */
   settings?: string | Settings;
@@ -160,6 +168,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   hooks: false,
   includeHookEvents: true,
   includePartialMessages: true,
+  loadTimeoutMs: false,
   maxBudgetUsd: true,
   maxThinkingTokens: true,
   maxTurns: true,
@@ -176,6 +185,8 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   resumeSessionAt: true,
   sandbox: true,
   sessionId: true,
+  sessionStore: false,
+  sessionStoreFlush: false,
   settingSources: true,
   settings: false,
   spawnClaudeCodeProcess: false,

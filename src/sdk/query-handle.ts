@@ -22,6 +22,13 @@ import type { SDKInitializeResult, SDKMessage } from './names.js';
 import type { McpServerConfig } from './options.js';
 import type { McpServerInstance } from './tool-definition.js';
 
+export interface RewindOptions {
+  /** Only say what would change. */
+  dryRun?: boolean;
+  /** Restore also files that someone else changed later. */
+  overwriteEdits?: boolean;
+}
+
 /** The consumer's handle on one run: the messages, and ways to steer it. */
 export interface Query extends AsyncGenerator<SDKMessage, void> {
   /** Ends the running turn. Its result follows. */
@@ -42,7 +49,9 @@ export interface Query extends AsyncGenerator<SDKMessage, void> {
   /** Replaces the MCP servers. Servers that live in this process may be among them. */
   setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult>;
   /** Puts files back to how they were before a user message. */
-  rewindFiles(userMessageId: string, options?: { dryRun?: boolean }): Promise<RewindFilesResult>;
+  rewindFiles(userMessageId: string, options?: RewindOptions): Promise<RewindFilesResult>;
+  /** Goes on with a turn that a dead process left unfinished. False when there is none. */
+  continueTurn(): Promise<boolean>;
   stopTask(taskId: string): Promise<void>;
   /** Ends everything that belongs to this run. */
   close(): void;
@@ -214,12 +223,17 @@ export class QueryHandle implements Query {
     return this.#request('mcp_set_servers', { servers: plain });
   }
 
-  rewindFiles(userMessageId: string, options: { dryRun?: boolean } = {}): Promise<RewindFilesResult> {
-    const { dryRun } = options;
+  rewindFiles(userMessageId: string, options: RewindOptions = {}): Promise<RewindFilesResult> {
+    const { dryRun, overwriteEdits } = options;
     return this.#request('rewind_files', {
       user_message_id: userMessageId,
       ...(dryRun !== undefined && { dry_run: dryRun }),
+      ...(overwriteEdits !== undefined && { overwrite_edits: overwriteEdits }),
     });
+  }
+
+  async continueTurn(): Promise<boolean> {
+    return (await this.#request('continue_turn', {})).continued;
   }
 
   async stopTask(taskId: string): Promise<void> {

@@ -34,6 +34,7 @@ export {
   type RunResult,
 } from './memory-workspace.js';
 export { createFakeClock, type FakeClock, type FakeClockOptions } from './fake-clock.js';
+export { type CreateStore, type StoreCheck, storeConformance } from './store-conformance.js';
 // What happened.
 export { collect, lastResult, toolResult, type ToolResultFacts, toolResults } from './messages.js';
 export { expectTranscript, transcript, type TranscriptOptions } from './transcript.js';

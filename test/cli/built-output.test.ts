@@ -47,7 +47,8 @@ describe('a session that cannot be written', () => {
     writeFileSync(join(home.folder, 'file'), '');
     return { env: { HEDDLE_CONFIG_DIR: join(home.folder, 'file') } };
   };
-  const LOST = /^heddle: the session cannot be written, so it cannot be resumed: ENOTDIR.*\n$/;
+  const LOST =
+    /^heddle: the session cannot be written, so it cannot be resumed: The log .* cannot be written: ENOTDIR.*\n$/;
 
   it.each([[[]], [['--output-format=json']], [['--output-format=terminal']]])(
     'F1: %j: said once on stderr, and the answer comes',
@@ -69,7 +70,7 @@ describe('a session that cannot be written', () => {
     const env = { HEDDLE_CONFIG_DIR: '/proc/nope/config' };
     const { code, stdout, stderr } = await runCli(home.folder, [...ASK, '--debug-file=/proc/nope/log/x.txt'], { env });
     expect([code, stdout === '']).toEqual([0, false]);
-    expect(stderr).toMatch(/^heddle: the session cannot be written, so it cannot be resumed: E/m);
+    expect(stderr).toMatch(/^heddle: the session cannot be written, so it cannot be resumed: The log .*: E/m);
     expect(stderr).toMatch(/^heddle: the debug file cannot be written: E/m);
     const report = await runCli(home.folder, ['doctor', '--json'], {
       env: { ...env, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createFileStore } from '../../src/engine/index.js';
+import { createFileStore, createMemoryStore } from '../../src/engine/index.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
@@ -293,15 +293,18 @@ describe('after a process died', () => {
     const cwd = scratch();
     const first = await launch([bash('t1', 'sleep 300'), 'started'], { store, cwd });
     await first.ask('go');
-    // Another process opens the log while this one still runs: to it, the task has no end.
-    const second = await launch(['seen', 'again'], { store, cwd, config: { resume: first.session.id } });
+    // As a process leaves it that dies now: the task has no end.
+    const { key, lines } = (await store.load(first.session.id)) ?? expect.unreachable();
+    const left = createMemoryStore();
+    left.append(key, lines);
+    const second = await launch(['seen', 'again'], { store: left, cwd, config: { resume: first.session.id } });
     await second.ask('what now?');
     const told = JSON.stringify(second.model.requests[0]?.body.messages.at(-1));
     expect(told).toContain('ended with the process that ran it');
     expect(told).toContain('what now?');
     await second.ask('more');
     expect(JSON.stringify(second.model.requests[1]?.body.messages).match(/ended with the process/g)).toHaveLength(1);
-    const third = await launch(['third'], { store, cwd, config: { resume: first.session.id } });
+    const third = await launch(['third'], { store: left, cwd, config: { resume: first.session.id } });
     await third.ask('and?');
     expect(JSON.stringify(third.model.requests[0]?.body.messages).match(/ended with the process/g)).toHaveLength(1);
   });

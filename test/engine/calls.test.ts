@@ -146,7 +146,7 @@ describe('output that is kept aside', () => {
     await run.ask('go');
     await run.session.close();
     const path = resultText(run.messages, 't1');
-    const log = store.pathOf({ sessionId: run.session.id, cwd: run.cwd }) ?? '';
+    const log = store.pathOf?.({ sessionId: run.session.id, cwd: run.cwd }) ?? '';
     expect(dirname(dirname(path))).toBe(log.replace(/\.jsonl$/, ''));
     expect(readFileSync(path, 'utf8')).toBe('all of it');
     expect(statSync(path).mode & 0o077).toBe(0);

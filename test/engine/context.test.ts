@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { toContext } from '../../src/engine/context.js';
 import { createEngine, createMemoryStore, exitCodeOf, nextAction, systemClock } from '../../src/engine/index.js';
 import { mannersFor } from '../../src/engine/manners.js';
-import type { Entry } from '../../src/engine/sessions/entry.js';
-import { readChain } from '../../src/engine/sessions/log.js';
+import { toChain } from '../../src/engine/sessions/chain.js';
+import { type Entry, parseEntry } from '../../src/engine/sessions/entry.js';
 import { HeddleError } from '../../src/protocol/plain.js';
 import { PATH_ENV, scratch, start } from './kit.js';
 
@@ -116,7 +116,10 @@ describe('what comes next', () => {
 describe('reading a log', () => {
   const line = (uuid: string, parentUuid: string | null, extra: object = {}) =>
     JSON.stringify({ ...chain(), uuid, parentUuid, type: 'user', message: { role: 'user', content: uuid }, ...extra });
-  const uuids = (lines: string[]) => readChain(lines).map((entry) => ('uuid' in entry ? entry.uuid : ''));
+  const uuids = (lines: string[]) =>
+    toChain(lines.map(parseEntry).filter((entry): entry is Entry => entry !== undefined)).map((entry) =>
+      'uuid' in entry ? entry.uuid : '',
+    );
 
   it('what agents said among themselves is not part of the conversation, nor its end', () => {
     const lines = [line('a', null), line('b', 'a'), line('side', 'b', { isSidechain: true })];

@@ -11,7 +11,7 @@ const [A = '', B = '', C = ''] = ids;
 function open() {
   const configDir = scratch();
   const store = createFileStore({ configDir });
-  const pathOf = (sessionId: string, cwd = '/ws') => store.pathOf({ sessionId, cwd }) ?? '';
+  const pathOf = (sessionId: string, cwd = '/ws') => store.pathOf?.({ sessionId, cwd }) ?? '';
   return { configDir, store, pathOf };
 }
 
@@ -38,6 +38,7 @@ describe('what must survive a power cut', () => {
   it('is written, then flushed; what need not is only written', async () => {
     const { store, pathOf } = open();
     const key = { sessionId: A, cwd: '/ws' };
+    const lease = await store.lease(key);
     const synced = await watchSyncs(async () => {
       await store.append(key, ['{"n":1}']);
       await store.append(key, ['{"n":2}', '{"n":3}'], { sync: true });
@@ -46,7 +47,7 @@ describe('what must survive a power cut', () => {
     const { ino, size } = statSync(pathOf(A));
     expect(size).toBe(32);
     expect(synced).toEqual([{ ino, size: 24 }]);
-    store.release(A);
+    await lease.release();
   });
 
   it('C6: an answer and the start of a call that changes something; not the start of one that reads', async () => {
@@ -60,7 +61,7 @@ describe('what must survive a power cut', () => {
       await run.ask('go');
     });
     expect(existsSync(join(run.cwd, 'a'))).toBe(true);
-    const path = store.pathOf({ sessionId: run.session.id, cwd: run.cwd }) ?? '';
+    const path = store.pathOf?.({ sessionId: run.session.id, cwd: run.cwd }) ?? '';
     const whole = readFileSync(path, 'utf8');
     const lastLineAt = (size: number) => JSON.parse(whole.slice(0, size).trimEnd().split('\n').at(-1) ?? '') as object;
     expect(synced.map(({ size }) => lastLineAt(size))).toMatchObject([{ state: 'answered' }, { state: 'started' }]);
@@ -95,21 +96,18 @@ describe('reading back', () => {
     await store.append({ sessionId: A, cwd: '/ws' }, ['{"type":"d"}']);
     await store.append({ sessionId: A, cwd: '/ws' }, ['{"type":"e"}']);
     expect(readFileSync(path, 'utf8')).toBe(`${lines.join('\n')}\n${tail}\n{"type":"d"}\n{"type":"e"}\n`);
-    store.release(A);
   });
 
   it('a log that ends as it should gets no empty line', async () => {
     const { store, path } = write(`${lines.join('\n')}\n`);
     await store.append({ sessionId: A, cwd: '/ws' }, ['{"type":"d"}']);
     expect(readFileSync(path, 'utf8')).toBe(`${lines.join('\n')}\n{"type":"d"}\n`);
-    store.release(A);
   });
 
   it('the folder is the one its entries name, with everything JSON escapes in it', async () => {
     const { store } = open();
     const cwd = '/a "quoted" \\ folder/é';
     await store.append({ sessionId: A, cwd }, [JSON.stringify({ type: 'user', cwd })]);
-    store.release(A);
     expect((await store.load(A))?.key).toEqual({ sessionId: A, cwd });
   });
 
@@ -135,7 +133,6 @@ describe('listing', () => {
     const { store, pathOf } = open();
     for (const [index, id] of ids.entries()) {
       await store.append({ sessionId: id, cwd: '/ws' }, ['{"type":"user","cwd":"/ws"}']);
-      store.release(id);
       const time = new Date(2025, 0, [2, 3, 1][index]);
       utimesSync(pathOf(id), time, time);
     }
@@ -144,10 +141,9 @@ describe('listing', () => {
     await store.append({ sessionId: '44444444-2222-4333-8444-555555555555', cwd: '/other' }, ['{}']);
     const listed = await store.list({ cwd: '/ws' });
     expect(listed.map(({ sessionId }) => sessionId)).toEqual([B, A, C]);
-    expect(listed[0]).toEqual({ sessionId: B, cwd: '/ws', lastModified: new Date(2025, 0, 3).getTime() });
+    expect(listed[0]).toEqual({ sessionId: B, cwd: '/ws', lastModified: new Date(2025, 0, 3).getTime(), size: 28 });
     const everywhere = await store.list();
     expect(everywhere.map(({ sessionId }) => sessionId)).toEqual(['44444444-2222-4333-8444-555555555555', B, A, C]);
-    store.release('44444444-2222-4333-8444-555555555555');
   });
 
   it('continue takes up the newest session of the folder', async () => {
@@ -158,7 +154,7 @@ describe('listing', () => {
       await run.ask(`prompt ${index}`);
       await run.session.close();
       const time = new Date(2025, 0, [2, 3, 1][index]);
-      utimesSync(store.pathOf({ sessionId, cwd }) ?? '', time, time);
+      utimesSync(store.pathOf?.({ sessionId, cwd }) ?? '', time, time);
     }
     const again = await start(['ok'], { store, cwd, config: { continue: true } });
     expect(again.session.id).toBe(A);
@@ -171,44 +167,78 @@ describe('what the store holds', () => {
     await store.append({ sessionId: A, cwd: '/ws' }, ['{}']);
     expect(statSync(pathOf(A)).mode & 0o077).toBe(0);
     expect(statSync(dirname(pathOf(A))).mode & 0o077).toBe(0);
-    store.release(A);
   });
 
-  it('is let go on release, and opened again by the next append', async () => {
+  it('is mended by whoever writes next, with the lease or without', async () => {
     const { store, pathOf } = open();
     const key = { sessionId: A, cwd: '/ws' };
     await store.append(key, ['{"n":1}']);
-    store.release(A);
-    // Whoever holds the file open would write behind this line; whoever opens it anew mends its end first.
     appendFileSync(pathOf(A), '{"torn');
     await store.append(key, ['{"n":2}']);
-    expect(readFileSync(pathOf(A), 'utf8')).toBe('{"n":1}\n{"torn\n{"n":2}\n');
-    store.release(A);
-    store.release(A);
+    const lease = await store.lease(key);
+    await store.append(key, ['{"n":3}']);
+    // Someone else broke off behind our line, while we hold the file open.
+    appendFileSync(pathOf(A), '{"torn');
+    await store.append(key, ['{"n":4}']);
+    await lease.release();
+    expect(readFileSync(pathOf(A), 'utf8')).toBe('{"n":1}\n{"torn\n{"n":2}\n{"n":3}\n{"torn\n{"n":4}\n');
   });
 
-  it('closes its descriptor on release', async () => {
+  it('is open while the lease is held, logs of subagents too, and only then', async () => {
     const { store, pathOf } = open();
-    await store.append({ sessionId: A, cwd: '/ws' }, ['{}']);
-    const { ino } = statSync(pathOf(A));
-    const fds = () =>
-      fs.readdirSync('/proc/self/fd').filter((fd) => {
+    const key = { sessionId: A, cwd: '/ws' };
+    const agent = { ...key, agentId: 'a1' };
+    const fds = () => {
+      const inodes = [pathOf(A), store.pathOf?.(agent) ?? ''].map((path) => statSync(path).ino);
+      return fs.readdirSync('/proc/self/fd').filter((fd) => {
         try {
-          return fs.fstatSync(Number(fd)).ino === ino;
+          return inodes.includes(fs.fstatSync(Number(fd)).ino);
         } catch {
           return false;
         }
       });
-    expect(fds()).toHaveLength(1);
-    store.release(A);
+    };
+    const lease = await store.lease(key);
+    for (const n of [1, 2]) {
+      await store.append(key, [`{"n":${n}}`]);
+      await store.append(agent, [`{"n":${n}}`]);
+    }
+    expect(fds()).toHaveLength(2);
+    await lease.release();
     expect(fds()).toEqual([]);
+    await store.append(key, ['{"n":3}']);
+    expect(fds()).toEqual([]);
+    await lease.release();
+  });
+
+  it('stays within bounds, however many subagents write', async () => {
+    const { store } = open();
+    const key = { sessionId: A, cwd: '/ws' };
+    const lease = await store.lease(key);
+    const before = fs.readdirSync('/proc/self/fd').length;
+    for (let round = 0; round < 2; round += 1) {
+      for (let n = 0; n < 100; n += 1) await store.append({ ...key, agentId: `a${n}` }, [`{"n":${round}}`]);
+    }
+    expect(fs.readdirSync('/proc/self/fd').length - before).toBeLessThan(50);
+    await lease.release();
+    expect(await store.agents?.(A)).toHaveLength(100);
+    expect((await store.load(A, { agentId: 'a7' }))?.lines).toEqual(['{"n":0}', '{"n":1}']);
   });
 
   it('is gone after delete', async () => {
-    const { store, pathOf } = open();
+    const { store, pathOf, configDir } = open();
     await store.append({ sessionId: A, cwd: '/ws' }, ['{}']);
+    await store.append({ sessionId: A, cwd: '/elsewhere' }, ['{}']);
+    await store.append({ sessionId: A, cwd: '/ws', agentId: 'a1' }, ['{}']);
+    for (const folder of [join(pathOf(A).slice(0, -6), 'tool-results'), join(configDir, 'sessions', A)]) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'kept'), 'x');
+    }
+    await store.append({ sessionId: B, cwd: '/ws' }, ['{}']);
     await store.delete(A);
-    expect(existsSync(pathOf(A))).toBe(false);
+    const left = fs.readdirSync(configDir, { recursive: true }).map(String);
+    expect(left.filter((name) => name.includes(A))).toEqual([]);
+    expect(existsSync(pathOf(B))).toBe(true);
     expect(await store.load(A)).toBeUndefined();
     await store.delete(A);
   });

@@ -62,7 +62,10 @@ export interface RunOptions {
   workspace?: Workspace;
 }
 
-/** A session on a scripted model, a memory store and a clock that stands still. */
+/** The sessions of each store: one is written by one at a time. */
+const opened = new WeakMap<SessionStore, Map<string, Session>>();
+
+/** A session on a scripted model, a memory store and a clock that stands still. One that it resumes is closed first. */
 export async function start(script: readonly ScriptStep[], options: RunOptions = {}): Promise<Run> {
   const clock = options.clock ?? stillClock();
   const store = options.store ?? createMemoryStore({ now: () => clock.now() });
@@ -70,7 +73,11 @@ export async function start(script: readonly ScriptStep[], options: RunOptions =
   const cwd = options.cwd ?? scratch();
   const { tools = [], workspace } = options;
   const engine = createEngine({ clock, store, provider: model, tools, ...(workspace && { workspace }) });
+  const others = opened.get(store) ?? new Map<string, Session>();
+  opened.set(store, others);
+  if (!options.config?.forkSession) await others.get(options.config?.resume ?? '')?.close();
   const session = await engine.open({ cwd, env: PATH_ENV, configDir: join(cwd, '.config'), ...options.config });
+  others.set(session.id, session);
   const messages: Message[] = [];
   const waiting: { fits: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];
   session.attach({

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFileStore, createMemoryStore, nextAction } from '../../src/engine/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
-import { readChain } from '../../src/engine/sessions/log.js';
+import { toChain } from '../../src/engine/sessions/chain.js';
+import { type Entry, parseEntry } from '../../src/engine/sessions/entry.js';
 import type { ModelRequest } from '../../src/protocol/index.js';
 import { outline, start, stillClock } from './kit.js';
 
@@ -211,21 +212,25 @@ describe('append, then emit', () => {
   });
 });
 
-describe('readChain', () => {
+describe('the chain of a log', () => {
   it('keeps to the branch of the last leaf and passes over what it does not know', () => {
     const line = (entry: object) => JSON.stringify(entry);
     const message = { role: 'user', content: 'x' };
-    const chain = readChain([
-      line({ type: 'summary', summary: 'foreign' }),
-      line({ type: 'user', uuid: 'a', parentUuid: null, message }),
-      line({ type: 'user', uuid: 'b', parentUuid: 'a', message }),
-      line({ type: 'user', uuid: 'c', parentUuid: 'a', message }),
-      'not json',
-    ]);
+    const chain = toChain(
+      entriesOf([
+        line({ type: 'summary', summary: 'foreign' }),
+        line({ type: 'user', uuid: 'a', parentUuid: null, message }),
+        line({ type: 'user', uuid: 'b', parentUuid: 'a', message }),
+        line({ type: 'user', uuid: 'c', parentUuid: 'a', message }),
+        'not json',
+      ]),
+    );
     expect(chain.map((entry) => ('uuid' in entry ? entry.uuid : ''))).toEqual(['a', 'c']);
     expect(nextAction(chain)).toEqual({ do: 'idle' });
   });
 });
+
+const entriesOf = (lines: readonly string[]): Entry[] => lines.map(parseEntry).filter((entry) => entry !== undefined);
 
 /** A call that was started and not finished gets another result than in the whole run, by design. */
 function endsInsideCall(lines: readonly string[]): boolean {

@@ -35,7 +35,10 @@ describe('B1: closing a session', () => {
 
   it('lets the store go once, after the last entry', async () => {
     const events: string[] = [];
-    const store: SessionStore = { ...createTracedStore(events), release: (id) => void events.push(`release ${id}`) };
+    const store: SessionStore = {
+      ...createTracedStore(events),
+      lease: ({ sessionId }) => ({ release: () => void events.push(`release ${sessionId}`) }),
+    };
     const run = await start([{ text: 'x', waitFor: never }], { store, config: { sessionId: SESSION } });
     run.session.submit(user('go'));
     await run.seen((message) => message.type === 'system');

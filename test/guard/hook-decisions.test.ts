@@ -234,8 +234,8 @@ describe('E3: what needs a person in every mode is not opened by a hook that all
   });
 
   it('leaving the sandbox, where there is one', () => {
-    const book = compileRules([], { home: '/home/u' });
-    const policy = { mode: 'default', book, roots: ['/w'], home: '/home/u', cwd: '/w', trusted: true } as const;
+    const book = compileRules([], { home: '/h/u' });
+    const policy = { mode: 'default', book, roots: ['/w'], home: '/h/u', cwd: '/w', trusted: true } as const;
     const input = { command: 'make', dangerouslyDisableSandbox: true };
     const leave = { tool: 'Bash', input, readOnly: false, edits: false, accesses: [], command: 'make' };
     const hook = { verdict: 'allow', reason: 'fine' } as const;

@@ -123,8 +123,8 @@ describe('THE TABLE', () => {
       Object.entries(REQUESTS).flatMap(([subtype, spec]) => (spec.from === from ? [subtype] : []));
     expect(sentBy('engine')).toEqual(['can_use_tool', 'hook_callback', 'elicitation', 'request_user_dialog']);
     expect(sentBy('both')).toEqual(['mcp_message']);
-    // Theirs, and `end_session`, which is ours.
-    expect(sentBy('host')).toHaveLength(37);
+    // Theirs, and `end_session` and `continue_turn`, which are ours.
+    expect(sentBy('host')).toHaveLength(38);
   });
 
   it.each(Object.entries(requests))('%s: params and result pass, with fields of the future', (subtype, example) => {

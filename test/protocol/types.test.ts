@@ -78,6 +78,7 @@ describe('types (H2)', () => {
     expectTypeOf<ParamsOf<'rewind_files'>>().toEqualTypeOf<{
       user_message_id: string;
       dry_run?: boolean | undefined;
+      overwrite_edits?: boolean | undefined;
     }>();
     expectTypeOf<ResultOf<'mcp_set_servers'>['added']>().toEqualTypeOf<string[]>();
     expectTypeOf<EngineRequest>().toEqualTypeOf<

@@ -89,14 +89,11 @@ describe('options that cannot act say why', () => {
   it.each<[string, Options]>([
     ['agent', { agent: 'x' }],
     ['agents', { agents: { x: { description: 'd', prompt: 'p' } } }],
-    ['enableFileCheckpointing', { enableFileCheckpointing: true }],
-    ['forkSession', { forkSession: true }],
     ['mcpServers', { mcpServers: { far: { type: 'http', url: 'http://127.0.0.1:1' } } }],
     ['outputFormat', { outputFormat: { type: 'json_schema', schema: { type: 'object' } } }],
     ['permissionPromptToolName', { permissionPromptToolName: 'mcp__a__b' }],
     ['plugins', { plugins: [{ type: 'local', path: 'p' }] }],
     ['promptSuggestions', { promptSuggestions: true }],
-    ['resumeSessionAt', { resumeSessionAt: 'x' }],
   ])('%s', async (_, options) => {
     const attempt = (async () => run(options))();
     await expect(attempt).rejects.toMatchObject({ code: 'not_supported', hint: expect.stringContaining('Leave') });

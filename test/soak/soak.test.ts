@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { ensureBuilt } from '../cli/run-cli.js';
 import { runDropped } from './dropped-runs.js';
+import { runKilledAgents } from './killed-agents.js';
 import { runKilled } from './killed-runs.js';
 import { runInARow } from './memory-runs.js';
 import { runPermissions } from './permission-runs.js';
@@ -17,6 +18,10 @@ it('C1: canUseTool is called and its answer used, 1,000 of 1,000 runs', async ()
 
 it('B1, B3: 200 runs in a subprocess, ended at random moments, leave no process', async () => {
   expect(await runKilled(200, SEED)).toEqual([]);
+});
+
+it('F1, C6, B3: 300 random kills of an agent that writes files lose nothing and repeat nothing', async () => {
+  expect(await runKilledAgents(300, SEED)).toEqual([]);
 });
 
 it('100 runs over WebSockets that are cut at random lose nothing', async () => {

@@ -78,7 +78,8 @@ async function openSession(
 const toContexts = (event: HookEvent, { additionalContext }: HookVerdict): string[] =>
   additionalContext.map((context) => toReminder(contextText(event, context)));
 
-const textOf = ({ message: { content } }: UserMessage): string =>
+/** What a message says, without its images. */
+export const textOf = ({ message: { content } }: UserMessage): string =>
   toBlocks(content)
     .flatMap((block) => (block.type === 'text' ? [block.text] : []))
     .join('\n');

@@ -109,7 +109,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     matchField: 'trigger',
     gate: false,
     block: 'the conversation is not summarised now',
-    answers: [],
+    answers: ['additionalContext'],
     fields: ['trigger', 'custom_instructions'],
   },
   PermissionRequest: {
@@ -229,14 +229,17 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
 export const ALWAYS_SHOWN: ReadonlySet<HookEvent> = new Set<HookEvent>(['SessionStart', 'Setup']);
 
 /** What a command prints there is context for the model even when it is plain text. */
-export const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set<HookEvent>(['UserPromptSubmit', 'SessionStart']);
+export const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set<HookEvent>([
+  'UserPromptSubmit',
+  'SessionStart',
+  'PreCompact',
+]);
 
 /** Nothing is there that `continue: false` could end, or it is too late for it. */
 export const CANNOT_STOP: ReadonlySet<HookEvent> = new Set<HookEvent>([
   'Notification',
   'SessionEnd',
   'SubagentStart',
-  'PreCompact',
   'PermissionDenied',
   'PostCompact',
   'TaskCreated',

@@ -2,6 +2,7 @@ import type {
   ApiMessage,
   AssistantMessage,
   PermissionMode,
+  PermissionUpdate,
   TodoWriteInput,
   Usage,
   UserContentBlock,
@@ -9,7 +10,7 @@ import type {
 } from '../../protocol/index.js';
 
 /** The number of our log format; it rises when a reader of the old one would misread the new one. */
-export const LOG_FORMAT = 1;
+export const LOG_FORMAT = 2;
 
 /** What links an entry into the conversation. Readers of such files walk from the last leaf along `parentUuid`. */
 export interface ChainFields {
@@ -23,6 +24,9 @@ export interface ChainFields {
   isSidechain: boolean;
   /** Ours; other programs append to such files too. */
   writer?: 'heddle';
+  gitBranch?: string;
+  /** The entry was copied when its session was forked from this one. */
+  forkedFrom?: { sessionId: string; messageUuid: string };
 }
 
 /** A prompt, a tool result, or context that the engine put in (`isMeta`). */
@@ -33,6 +37,28 @@ export interface UserEntry extends ChainFields {
   toolUseResult?: unknown;
   /** The background tasks whose end this tells the model. */
   toldTasks?: string[];
+  /** Stands for all that was said before the boundary above it. */
+  isCompactSummary?: true;
+  /** Other readers show it to people, and do not take it for a prompt. */
+  isVisibleInTranscriptOnly?: true;
+}
+
+/**
+ * The context begins anew after this entry; the log keeps what was before. Other readers of such files stop here, since
+ * it has no `parentUuid`; ours go on along `logicalParentUuid`.
+ */
+export interface BoundaryEntry extends ChainFields {
+  type: 'system';
+  subtype: 'compact_boundary';
+  content: string;
+  isMeta: false;
+  level: 'info';
+  logicalParentUuid: string | null;
+  compactMetadata: {
+    trigger: 'manual' | 'auto';
+    preTokens: number;
+    postTokens?: number;
+  };
 }
 
 /** One content block of an answer. All blocks of one answer share `message.id`. */
@@ -50,6 +76,8 @@ interface LifeFields {
   type: 'heddle';
   sessionId: string;
   timestamp: string;
+  /** Copied from the session that this one was forked from, where it was paid for. */
+  forked?: true;
 }
 
 /** The first line of every run that writes to the log. */
@@ -94,7 +122,12 @@ export interface AbortedEntry extends LifeFields {
 /** The life of a tool call between its block and its result. */
 export type CallEntry = LifeFields & { kind: 'call'; toolUseId: string } & (
     | { state: 'requested'; questionId: string; explanation?: string }
-    | { state: 'answered'; behavior: 'allow' | 'deny'; updatedInput?: Record<string, unknown>; message?: string }
+    | {
+        state: 'answered';
+        behavior: 'allow' | 'deny';
+        updatedInput?: Record<string, unknown>;
+        message?: string;
+      }
     | { state: 'started' }
   );
 
@@ -159,6 +192,56 @@ export interface ListedTask {
   metadata?: Record<string, unknown>;
 }
 
+/** The conversation goes on from an earlier entry. What came after that stays in the file, and counts for the cost alone. */
+export interface BranchEntry extends LifeFields {
+  kind: 'branch';
+  /** The last entry that counts; null: none does. */
+  at: string | null;
+}
+
+/** Results of these calls are shown to the model as a short note from here on: one batch, so that the cache breaks once. */
+export interface TrimEntry extends LifeFields {
+  kind: 'trim';
+  toolUseIds: string[];
+}
+
+/** Rules and folders that were granted for the session. */
+export interface PermissionsEntry extends LifeFields {
+  kind: 'permissions';
+  updates: PermissionUpdate[];
+}
+
+/** A file as it was before a turn changed it first, and as the turn left it. */
+export interface FileEntry extends LifeFields {
+  kind: 'file';
+  promptUuid: string;
+  path: string;
+  /** The hash of the content; null: there was no file; absent: it could not be kept, and `reason` says why. */
+  before?: string | null;
+  reason?: string;
+  mode?: number;
+  /** The hash of the content that the session knows of; null: there is no file. */
+  after?: string | null;
+  afterMode?: number;
+  /** It was put back to how it was before this prompt. */
+  rewound?: true;
+  /** From here on files are kept. */
+  begins?: true;
+}
+
+/** What became of a message that had to wait. */
+export interface QueueEntry extends LifeFields {
+  kind: 'queue';
+  state: 'queued' | 'started' | 'dropped';
+  promptUuid: string;
+}
+
+/** What people say about a session. A prompt takes it out of the archive. */
+export interface MarkEntry extends LifeFields {
+  kind: 'mark';
+  archived: boolean;
+}
+
 export type LifeEntry =
   | SessionEntry
   | TurnEntry
@@ -170,7 +253,13 @@ export type LifeEntry =
   | NotedEntry
   | TaskEntry
   | AsideEntry
-  | ListEntry;
+  | ListEntry
+  | BranchEntry
+  | TrimEntry
+  | PermissionsEntry
+  | FileEntry
+  | QueueEntry
+  | MarkEntry;
 
 /** A line of another writer, or of a later version: kept, never understood. */
 export interface ForeignEntry {
@@ -179,11 +268,14 @@ export interface ForeignEntry {
   [key: string]: unknown;
 }
 
-export type ChainEntry = UserEntry | AssistantEntry;
+export type ChainEntry = UserEntry | AssistantEntry | BoundaryEntry;
 export type Entry = ChainEntry | LifeEntry;
 
 export const isChainEntry = (entry: Entry | ForeignEntry): entry is ChainEntry =>
-  entry.type === 'user' || entry.type === 'assistant';
+  entry.type === 'user' || entry.type === 'assistant' || isBoundary(entry);
+
+export const isBoundary = (entry: Entry | ForeignEntry): entry is BoundaryEntry =>
+  entry.type === 'system' && 'subtype' in entry && entry.subtype === 'compact_boundary';
 
 export const isLifeEntry = (entry: Entry | ForeignEntry): entry is LifeEntry => entry.type === 'heddle';
 
@@ -205,24 +297,49 @@ export function parseEntry(line: string): Entry | undefined {
 function isWholeLife(entry: LifeEntry): boolean {
   if (entry.kind !== 'step' && entry.kind !== 'aborted' && entry.kind !== 'aside')
     return typeof entry.kind === 'string';
-  return typeof entry.messageId === 'string' && typeof entry.usage?.input_tokens === 'number';
+  const { messageId, model, usage } = entry;
+  return typeof messageId === 'string' && typeof model === 'string' && typeof usage?.input_tokens === 'number';
 }
 
 /** Other writers may leave out what we never do; what cannot be part of a conversation is no entry. */
 function toChainEntry(entry: ChainEntry): ChainEntry | undefined {
+  if (typeof entry.uuid !== 'string') return undefined;
+  if (entry.type === 'system') return entry;
   const { message } = entry;
-  if (typeof entry.uuid !== 'string' || typeof message !== 'object' || message === null) return undefined;
+  if (typeof message !== 'object' || message === null) return undefined;
   const content: unknown = message.content;
+  if (Array.isArray(content) && !content.every(isBlock)) return undefined;
   if (entry.type === 'user') return typeof content === 'string' || Array.isArray(content) ? entry : undefined;
-  if (Array.isArray(content)) return entry;
-  if (typeof content !== 'string') return undefined;
-  return { ...entry, message: { ...entry.message, content: [{ type: 'text', text: content }] } };
+  if (!Array.isArray(content) && typeof content !== 'string') return undefined;
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : entry.message.content;
+  const { usage } = entry.message;
+  const counted = typeof usage?.input_tokens === 'number' && typeof entry.message.model === 'string';
+  if (blocks === content && counted) return entry;
+  return {
+    ...entry,
+    message: {
+      ...entry.message,
+      content: blocks,
+      ...(!counted && { model: 'unknown', usage: NO_USAGE }),
+    },
+  };
+}
+
+const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0 };
+
+/** What cannot be a block would stop every later turn. */
+function isBlock(block: unknown): boolean {
+  if (typeof block !== 'object' || block === null || !('type' in block)) return false;
+  const { type, text, id, tool_use_id } = block as Record<string, unknown>;
+  if (type === 'text') return typeof text === 'string';
+  if (type === 'tool_use') return typeof id === 'string';
+  return type === 'tool_result' ? typeof tool_use_id === 'string' : typeof type === 'string';
 }
 
 /** The Message a consumer sees for an entry. */
 export function toMessage(entry: UserEntry, extra?: Partial<UserMessage>): UserMessage;
 export function toMessage(entry: AssistantEntry, extra?: Partial<AssistantMessage>): AssistantMessage;
-export function toMessage(entry: ChainEntry, extra: object = {}): UserMessage | AssistantMessage {
+export function toMessage(entry: UserEntry | AssistantEntry, extra: object = {}): UserMessage | AssistantMessage {
   const shared = {
     parent_tool_use_id: null,
     session_id: entry.sessionId,
@@ -231,10 +348,22 @@ export function toMessage(entry: ChainEntry, extra: object = {}): UserMessage | 
   };
   if (entry.type === 'assistant') {
     const requestId = entry.requestId === undefined ? {} : { request_id: entry.requestId };
-    return { type: 'assistant', message: entry.message, ...shared, ...requestId, ...extra };
+    return {
+      type: 'assistant',
+      message: entry.message,
+      ...shared,
+      ...requestId,
+      ...extra,
+    };
   }
   const result = entry.toolUseResult === undefined ? {} : { tool_use_result: entry.toolUseResult };
-  return { type: 'user', message: entry.message, ...shared, ...result, ...extra };
+  return {
+    type: 'user',
+    message: entry.message,
+    ...shared,
+    ...result,
+    ...extra,
+  };
 }
 
 /** The content of a message as blocks, whichever way it was written. */

@@ -1,127 +1,226 @@
-import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { SessionKey, SessionStore } from '../../protocol/index.js';
-import { HeddleError, isSessionId } from '../../protocol/plain.js';
-import { makeFolders } from '../workspace/folders.js';
+import { readdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
+import { HeddleError, isSessionId, systemClock } from '../../protocol/plain.js';
+import { createLeaseFolder, type HeldLease } from './lease-folder.js';
+import { type LogWriter, openLogFile } from './log-writer.js';
+import { createTurns } from './turns.js';
 
 const SUFFIX = '.jsonl';
+const AGENT_FILE = /^agent-([\w-]{1,128})\.jsonl$/;
+/** Logs of subagents that stay open; a session may have any number of them. */
+const MAX_OPEN = 32;
 
 /** The folder name under which sessions of a working directory are kept. */
 export const projectSlug = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
 
+/** Whoever begins a session reads nothing. */
+let loaded: typeof import('./log-reader.js') | undefined;
+const reader = async () => {
+  loaded ??= await import('./log-reader.js');
+  return loaded;
+};
+
+interface Writing {
+  held: HeldLease;
+  /** Open logs by their paths, the one used last at the end. */
+  logs: Map<string, LogWriter>;
+}
+
 /**
- * One append-only JSONL file per session at `<configDir>/projects/<slug>/<session id>.jsonl`. Writes are synchronous: an
- * awaited write costs ten times more, and an entry must be kept before its Message is shown.
+ * One append-only JSONL file per session at `<configDir>/projects/<slug>/<session id>.jsonl`, those of its subagents in
+ * `<session id>/subagents` beside it. Writes are synchronous: an awaited write costs ten times more, and an entry must be
+ * kept before its Message is shown.
  */
-export function createFileStore(options: { configDir: string }): SessionStore {
-  const projects = join(options.configDir, 'projects');
-  const descriptors = new Map<string, { fd: number; cwd: string }>();
-  const pathOf = (key: SessionKey) => join(projects, projectSlug(key.cwd), key.sessionId + SUFFIX);
+export function createFileStore(options: { configDir: string; clock?: Clock }): SessionStore {
+  const { configDir, clock = systemClock } = options;
+  const projects = join(configDir, 'projects');
+  const leases = createLeaseFolder({ folder: join(configDir, 'leases'), clock });
+  const writing = new Map<string, Writing>();
+  /** Where sessions were seen last: a guess that saves looking into every folder. */
+  const places = new Map<string, string>();
+  const takeTurn = createTurns();
 
-  const open = (key: SessionKey): number => {
-    const known = descriptors.get(key.sessionId);
-    if (known?.cwd === key.cwd) return known.fd;
-    const path = pathOf(key);
-    makeFolders(dirname(path));
-    const fd = openSync(path, 'a+', 0o600);
-    closeTornTail(fd);
-    descriptors.set(key.sessionId, { fd, cwd: key.cwd });
-    return fd;
+  const folderOf = (slug: string, sessionId: string) => join(projects, slug, sessionId);
+  const pathIn = (slug: string, { sessionId, agentId }: Omit<SessionKey, 'cwd'>) => {
+    refuseNames(sessionId, agentId);
+    const folder = folderOf(slug, sessionId);
+    return agentId === undefined ? folder + SUFFIX : join(folder, 'subagents', `agent-${agentId}${SUFFIX}`);
   };
+  /** A log that was found elsewhere, as after its project was moved, is gone on with there. */
+  const pathOf = (key: SessionKey) => pathIn(places.get(key.sessionId) ?? projectSlug(key.cwd), key);
 
-  const find = async (sessionId: string): Promise<{ path: string; slug: string } | undefined> => {
-    for (const slug of await foldersOf(projects)) {
-      const path = join(projects, slug, sessionId + SUFFIX);
-      if (await stat(path).catch(() => undefined)) return { path, slug };
+  const openFor = ({ held, logs }: Writing, path: string): LogWriter => {
+    held.check();
+    const log = logs.get(path) ?? openLogFile(path);
+    logs.delete(path);
+    logs.set(path, log);
+    const [oldest] = logs;
+    if (logs.size > MAX_OPEN && oldest) {
+      logs.delete(oldest[0]);
+      oldest[1].close();
     }
-    return undefined;
+    return log;
   };
 
-  const release = (sessionId: string) => {
-    const known = descriptors.get(sessionId);
-    if (known === undefined) return;
-    descriptors.delete(sessionId);
-    closeSync(known.fd);
+  /** The folders that have a log of this session, newest first. */
+  const find = (sessionId: string, agentId?: string): { slug: string; path: string }[] => {
+    const guess = places.get(sessionId);
+    if (guess !== undefined) {
+      const path = pathIn(guess, { sessionId, agentId });
+      if (modifiedAt(path) !== undefined) return [{ slug: guess, path }];
+    }
+    return foldersOf(projects)
+      .map((slug) => ({ slug, path: pathIn(slug, { sessionId, agentId }) }))
+      .map((place) => ({ ...place, modified: modifiedAt(place.path) }))
+      .filter(({ modified }) => modified !== undefined)
+      .toSorted((a, b) => (b.modified ?? 0) - (a.modified ?? 0));
   };
 
   return {
     append(key, lines, { sync = false } = {}) {
-      const fd = open(key);
-      writeAll(fd, Buffer.from(lines.map((line) => `${line}\n`).join('')));
-      if (sync) fdatasyncSync(fd);
+      const path = pathOf(key);
+      const mine = writing.get(key.sessionId);
+      if (mine) return openFor(mine, path).write(lines, { sync });
+      const log = openLogFile(path);
+      try {
+        log.write(lines, { sync });
+      } finally {
+        log.close();
+      }
     },
-    async load(sessionId) {
+
+    async load(sessionId, { agentId } = {}) {
       if (!isSessionId(sessionId)) return undefined;
-      const found = await find(sessionId);
+      const [found] = find(sessionId, agentId);
       if (found === undefined) return undefined;
-      const text = await readFile(found.path, 'utf8').catch((cause: unknown) => {
-        throw new HeddleError('session_unreadable', `The log ${found.path} cannot be read.`, { cause });
-      });
-      const lines = wholeLines(text);
-      return { key: { sessionId, cwd: cwdOf(lines) ?? found.slug }, lines };
+      places.set(sessionId, found.slug);
+      const { cwdOf, readLog } = await reader();
+      const lines = await readLog(found.path);
+      return { key: { sessionId, cwd: cwdOf(lines) ?? found.slug, ...(agentId !== undefined && { agentId }) }, lines };
     },
+
     async list({ cwd } = {}) {
-      const slugs = cwd === undefined ? await foldersOf(projects) : [projectSlug(cwd)];
-      const found = [];
+      const slugs = cwd === undefined ? foldersOf(projects) : [projectSlug(cwd)];
+      const found: SessionSummary[] = [];
       for (const slug of slugs) {
-        for (const name of await readdir(join(projects, slug)).catch(() => [])) {
+        for (const name of namesIn(join(projects, slug))) {
           const sessionId = name.slice(0, -SUFFIX.length);
           if (!name.endsWith(SUFFIX) || !isSessionId(sessionId)) continue;
-          const info = await stat(join(projects, slug, name)).catch(() => undefined);
-          if (info) found.push({ sessionId, cwd: cwd ?? slug, lastModified: info.mtimeMs });
+          await takeTurn();
+          const info = statQuietly(join(projects, slug, name));
+          if (!info) continue;
+          places.set(sessionId, slug);
+          found.push({ sessionId, cwd: cwd ?? slug, lastModified: info.mtimeMs, size: info.size });
         }
       }
       return found.toSorted((a, b) => b.lastModified - a.lastModified);
     },
+
     async delete(sessionId) {
-      release(sessionId);
-      const found = await find(sessionId);
-      if (found) await rm(found.path, { force: true });
+      if (!isSessionId(sessionId)) return;
+      const held = await leases.take(sessionId);
+      try {
+        for (const slug of foldersOf(projects)) {
+          const folder = folderOf(slug, sessionId);
+          await rm(folder + SUFFIX, { force: true });
+          await rm(folder, { recursive: true, force: true });
+        }
+        await rm(join(configDir, 'sessions', sessionId), { recursive: true, force: true });
+        places.delete(sessionId);
+      } catch (cause) {
+        if (cause instanceof HeddleError) throw cause;
+        const text = cause instanceof Error ? cause.message : String(cause);
+        throw new HeddleError('store_failed', `Session ${sessionId} cannot be deleted: ${text}.`, {
+          hint: 'Some of it may be left. Make its folder writable, and delete it again.',
+          cause,
+        });
+      } finally {
+        held.release();
+      }
     },
-    release,
+
+    lease({ sessionId }) {
+      refuseNames(sessionId);
+      const held = leases.take(sessionId);
+      const begin = (taken: HeldLease) => {
+        const mine: Writing = { held: taken, logs: new Map() };
+        writing.set(sessionId, mine);
+        return {
+          release() {
+            if (writing.get(sessionId) !== mine) return;
+            writing.delete(sessionId);
+            for (const log of mine.logs.values()) closeQuietly(log);
+            taken.release();
+          },
+        };
+      };
+      return held instanceof Promise ? held.then(begin) : begin(held);
+    },
+
+    async glance(sessionId) {
+      if (!isSessionId(sessionId)) return undefined;
+      const { cwdOf, glanceAt } = loaded ?? (await reader());
+      await takeTurn();
+      const [found] = find(sessionId);
+      if (found === undefined) return undefined;
+      const { head, tail } = glanceAt(found.path);
+      return { key: { sessionId, cwd: cwdOf(head) ?? cwdOf(tail) ?? found.slug }, head, tail };
+    },
+
+    async agents(sessionId) {
+      if (!isSessionId(sessionId)) return [];
+      const names = foldersOf(projects).flatMap((slug) => namesIn(join(folderOf(slug, sessionId), 'subagents')));
+      return names.flatMap((name) => AGENT_FILE.exec(name)?.[1] ?? []);
+    },
+
     pathOf,
   };
 }
 
-const foldersOf = async (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
-
-/** A torn last line is left out; one that only lacks its newline is whole, since no prefix of an object is JSON. */
-function wholeLines(text: string): string[] {
-  const lines = text.split('\n');
-  const last = lines.pop();
-  if (last !== undefined && isJson(last)) lines.push(last);
-  return lines.filter((line) => line !== '');
+/** Nothing that names a file may lead out of its folder. */
+function refuseNames(sessionId: string, agentId?: string): void {
+  if (isSessionId(sessionId) && (agentId === undefined || AGENT_FILE.test(`agent-${agentId}${SUFFIX}`))) return;
+  const what = isSessionId(sessionId) ? `"${agentId}" is not the id of an agent` : `"${sessionId}" is not a session id`;
+  throw new HeddleError('invalid_config', `${what}: nothing can be kept under it.`);
 }
 
-function isJson(text: string): boolean {
+/** What is missing is empty; what is there and cannot be read must not look as if it were. */
+function foldersOf(folder: string): string[] {
   try {
-    JSON.parse(text);
-    return true;
+    return readdirSync(folder);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new HeddleError('session_unreadable', `The folder ${folder} cannot be read: ${(cause as Error).message}.`, {
+      hint: 'Nothing was changed. Make it a folder that you may read, or choose another configuration folder.',
+      cause,
+    });
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
   } catch {
-    return false;
+    return [];
   }
 }
 
-/** The folder is named by its slug, which cannot be turned back; entries carry the real one. */
-function cwdOf(lines: readonly string[]): string | undefined {
-  for (const line of lines) {
-    const found = /"cwd":("(?:[^"\\]|\\.)*")/.exec(line);
-    if (found?.[1]) return JSON.parse(found[1]) as string;
+function statQuietly(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
-/** A writer that died in the middle of a line left no newline: end that line, so that the next one stands alone. */
-function closeTornTail(fd: number): void {
-  const { size } = fstatSync(fd);
-  if (size === 0) return;
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  if (last[0] !== 0x0a) writeAll(fd, Buffer.from('\n'));
-}
+const modifiedAt = (path: string): number | undefined => statQuietly(path)?.mtimeMs;
 
-function writeAll(fd: number, bytes: Buffer): void {
-  let written = 0;
-  while (written < bytes.length) written += writeSync(fd, bytes, written);
+function closeQuietly(log: LogWriter): void {
+  try {
+    log.close();
+  } catch {
+    // Its lines are written; there is nothing else to save.
+  }
 }

@@ -1,12 +1,14 @@
-import type { LoadedSession, SessionStore } from '../../protocol/index.js';
+import type { LoadedSession, PermissionUpdate, SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, LOG_FORMAT, type SetEntry } from './entry.js';
 import type { TaskNotice } from '../tasks.js';
-import { readChain } from './log.js';
+import { readEntries, toChain } from './chain.js';
+import { lastMarks, type Mark } from './log.js';
 
 export interface ResumedSession {
   key: LoadedSession['key'];
   entries: Entry[];
+  marks: Mark[];
 }
 
 /** Loads a session by id. An unknown one is an error, never a silent new conversation (F3). */
@@ -15,15 +17,15 @@ export async function loadSession(store: SessionStore, sessionId: string): Promi
   if (loaded === undefined) {
     throw new HeddleError('session_not_found', `No conversation found with session ID: ${sessionId}`);
   }
-  const entries = readChain(loaded.lines);
+  const entries = toChain(await readEntries(loaded.lines));
   refuseUnreadable(sessionId, entries);
-  return { key: loaded.key, entries };
+  return { key: loaded.key, entries, marks: lastMarks(loaded.lines) };
 }
 
 function refuseUnreadable(sessionId: string, entries: readonly Entry[]): void {
   const newest = Math.max(
     0,
-    ...entries.map((entry) => (isLifeEntry(entry) && entry.kind === 'session' ? entry.format : 0)),
+    ...entries.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'session' ? [entry.format] : [])),
   );
   if (newest > LOG_FORMAT) {
     const text = `Session ${sessionId} was written by a newer version of Heddle (log format ${newest}).`;
@@ -34,16 +36,6 @@ function refuseUnreadable(sessionId: string, entries: readonly Entry[]): void {
       hint: 'The file is empty or damaged. Start a new session.',
     });
   }
-}
-
-/** The newest session of a folder, for `continue`. Undefined when it has none. */
-export async function loadNewest(store: SessionStore, cwd: string): Promise<ResumedSession | undefined> {
-  for (const { sessionId } of await store.list({ cwd })) {
-    const session = await loadSession(store, sessionId).catch(() => undefined);
-    // Two folders may share a place in the store; entries know which one they belong to.
-    if (session?.key.cwd === cwd) return session;
-  }
-  return undefined;
 }
 
 /** The answers that were cut off: blocks of ours that no `step` or `aborted` entry closes. */
@@ -80,6 +72,21 @@ export function lastNotes(entries: readonly Entry[]): Record<string, string> {
   for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'noted') notes[entry.path] = entry.hash;
   return notes;
 }
+
+/** Messages that waited for their turn when the log ended. */
+export function lostPrompts(entries: readonly Entry[]): string[] {
+  const waiting = new Set<string>();
+  for (const entry of entries) {
+    if (!isLifeEntry(entry) || entry.kind !== 'queue') continue;
+    if (entry.state === 'queued') waiting.add(entry.promptUuid);
+    else waiting.delete(entry.promptUuid);
+  }
+  return [...waiting];
+}
+
+/** Rules and folders that were granted for the session. */
+export const grantedUpdates = (entries: readonly Entry[]): PermissionUpdate[] =>
+  entries.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'permissions' ? entry.updates : []));
 
 /** What the model has not been told about tasks in the background, some of which a dead process took with it. */
 export function untoldTasks(entries: readonly Entry[]): TaskNotice[] {

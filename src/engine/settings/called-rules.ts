@@ -1,11 +1,8 @@
 /** Rules that a session is called with: what is broken is refused, what may do nothing is told. */
 import type { SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
-import type { SettingsProblem } from './problem.js';
+import { OPTIONS_LABEL, type SettingsProblem } from './problem.js';
 import { findListFaults } from './rule-text.js';
-
-/** What stands for the file of settings that are options of a call. */
-export const OPTIONS_LABEL = 'options';
 
 const LISTS = [
   ['allowedTools', 'allow'],

@@ -4,6 +4,7 @@ import { HOOK_EVENTS, type HookEvent } from '../../protocol/plain.js';
 import { didYouMean, findNearName } from './near-name.js';
 import { findListFaults } from './rule-text.js';
 import type { SettingsLayerName } from './problem.js';
+import { isTable } from './table.js';
 
 export interface Finding {
   /** `permissions.allow[2]`; `(root)` for the value itself. */
@@ -233,8 +234,5 @@ function findUnknownKeys(part: SchemaPart | undefined, value: unknown, path: Pat
     return isOfOthers ? [] : [{ path: [...path, key], near: findNearName(key, Object.keys(shape)) }];
   });
 }
-
-export const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -2,7 +2,7 @@
 import { EFFORT_LEVELS, HeddleError } from '../../protocol/plain.js';
 import { findNearName, didYouMean } from './near-name.js';
 import { editSettings, type EditOptions, type EditOutcome } from './edit.js';
-import { isTable } from './check.js';
+import { isTable } from './table.js';
 import type { LoadedSettings } from './load.js';
 import type { SettingsLayerName } from './problem.js';
 

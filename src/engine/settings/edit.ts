@@ -7,7 +7,7 @@ import { HeddleError, systemClock } from '../../protocol/plain.js';
 import { isInside } from '../permissions/path.js';
 import { resolveReal } from '../workspace/files.js';
 import { makeFolders } from '../workspace/folders.js';
-import { isTable } from './check.js';
+import { isTable } from './table.js';
 import { realPathOf } from './files.js';
 import { parseJsonc } from './jsonc.js';
 import { changeText, type ValueChange } from './jsonc-edit.js';

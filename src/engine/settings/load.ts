@@ -2,11 +2,10 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { HookMatcherSettings, PermissionMode, Settings, SettingSource } from '../../protocol/index.js';
 import type { RuleLayer } from '../permissions/layers.js';
-import { OPTIONS_LABEL } from './called-rules.js';
 import { managedFiles, type SettingsFiles } from './files.js';
 import { type LayerSource, loadLayer, type PlacedRule, type SettingsLayer, unreadable } from './layer.js';
 import { mergeLayers, type MergedSettings } from './merge.js';
-import { SETTINGS_LAYERS, type SettingsLayerName, type SettingsProblem } from './problem.js';
+import { OPTIONS_LABEL, SETTINGS_LAYERS, type SettingsLayerName, type SettingsProblem } from './problem.js';
 import { type InertKey, limitProject } from './project-keys.js';
 
 export interface LoadOptions {

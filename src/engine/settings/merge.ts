@@ -1,6 +1,6 @@
 /** Several layers of settings as one, with the layer that each part came from. */
 import type { Settings } from '../../protocol/index.js';
-import { isTable } from './check.js';
+import { isTable } from './table.js';
 import type { SettingsLayerName } from './problem.js';
 
 export interface MergeLayer {

@@ -1,6 +1,6 @@
 /** What the files of a project may decide. They come with a clone, so until someone trusts the folder they only restrict. */
 import type { PermissionMode, Settings } from '../../protocol/index.js';
-import { isTable } from './check.js';
+import { isTable } from './table.js';
 import type { SettingsLayerName } from './problem.js';
 
 /** When a key of the project or local layer counts. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PermissionBehavior, PermissionRuleValue, PermissionUpdate } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { WrittenRule } from '../permissions/layers.js';
-import { isTable } from './check.js';
+import { isTable } from './table.js';
 import { editSettings, editTogether, type EditOptions, type EditOutcome, type FileEdit } from './edit.js';
 import type { SettingsFiles } from './files.js';
 import { END, type ValueChange } from './jsonc-edit.js';

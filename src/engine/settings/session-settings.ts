@@ -2,7 +2,6 @@
 import type { Clock, SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { EnvironmentLimits } from '../child-env.js';
-import { checkCalledRules } from './called-rules.js';
 import { findProjectRoot, settingsFiles } from './files.js';
 import { type LoadedSettings, type LoadOptions, loadSettings, reloadSettings } from './load.js';
 import { refuseBrokenSettings } from './problem.js';
@@ -32,7 +31,8 @@ export async function openSettings(
   { clock, home, tools = [] }: SettingsParts,
 ): Promise<SessionSettings> {
   const { configDir, cwd, managedDir, settings: flag, managedSettings: managed, sandbox } = config;
-  const called = checkCalledRules(config, tools);
+  const isRuled = (config.allowedTools?.length ?? 0) + (config.disallowedTools?.length ?? 0) > 0;
+  const called = isRuled ? (await import('./called-rules.js')).checkCalledRules(config, tools) : [];
   const projectRoot = findProjectRoot({ cwd, home });
   const files = settingsFiles({ configDir, projectRoot, home, ...(managedDir !== undefined && { managedDir }) });
   const more = flag === undefined || flag.trimStart().startsWith('{') ? [] : [flag];

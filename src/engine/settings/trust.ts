@@ -3,10 +3,9 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
-import { isTable } from './check.js';
-import { editSettings, type EditOptions } from './edit.js';
+import { isTable } from './table.js';
+import type { EditOptions } from './edit.js';
 import { findMainTree, realPathOf } from './files.js';
-import { parseJsonc } from './jsonc.js';
 import { readText } from './read.js';
 
 export interface Trust {
@@ -53,6 +52,7 @@ export function createTrust({ configDir, home, clock }: TrustOptions): Trust {
 
   const set = async (folder: string, accepted: boolean): Promise<TrustChange> => {
     const real = accepted ? realFolder(folder) : realPathOf(folder);
+    const { editSettings } = await import('./edit.js');
     const { changed } = await editSettings(
       file,
       ({ projects = {} }) => {
@@ -128,6 +128,7 @@ function parseFast(text: string): unknown {
 }
 
 async function parseSlowly(file: string, text: string): Promise<unknown> {
+  const { parseJsonc } = await import('./jsonc.js');
   const { value, faults } = await parseJsonc(text.replace(/^\uFEFF/, ''));
   const [fault] = faults;
   if (fault !== undefined) throw broken(`${file}:${fault.line}:${fault.column}`, fault.text);

@@ -8,6 +8,7 @@ import type {
   ToolResultContent,
   WholeTool,
 } from '../../protocol/index.js';
+import type { CheckpointedCall } from '../checkpoints/checkpoints.js';
 import { setCwd } from '../choices.js';
 import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js';
 import { watchAbort } from '../hooks/grace.js';
@@ -98,9 +99,14 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     const refusal = await unlessDeaf(scope.clock, tool.enforce?.(input, context), signal);
     if (refusal !== undefined) return { ...refuseUsage(refusal), remarks };
     const readOnly = tool.isReadOnly(input, { cwd: scope.state.cwd });
+    const change = readOnly ? undefined : toChange(tool, input, context);
+    if (change) await unlessDeaf(scope.clock, scope.checkpoints?.beforeCall(change), signal);
     await scope.recorder.life({ kind: 'call', state: 'started', toolUseId: block.id }, { sync: !readOnly });
-    output = await run(tool, input, context);
-    output = await checkOutput(tool, output);
+    try {
+      output = await checkOutput(tool, await run(tool, input, context));
+    } finally {
+      if (change) await unlessDeaf(scope.clock, scope.checkpoints?.afterCall(change), signal);
+    }
   } catch (thrown) {
     output = { content: signal.aborted ? INTERRUPTED : messageOf(thrown), isError: true };
   }
@@ -113,6 +119,26 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
   return { ...toOutcome(bounded), remarks };
 }
+
+/** What a call may change: files that it names, or any. */
+function toChange(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): CheckpointedCall {
+  const places = tool.accesses?.(input, { cwd: context.cwd }) ?? [];
+  const writes = places.filter(({ access }) => access === 'write').map(({ path }) => context.judgedPath(path));
+  const { name, edits = false } = tool;
+  return { toolUseId: context.toolUseId, tool: name, edits, writes, shell: !edits && !LEAVES_FILES.has(name) };
+}
+
+/** Tools that change something, but no file of the project. */
+const LEAVES_FILES: ReadonlySet<string> = new Set([
+  'AskUserQuestion',
+  'Config',
+  'TaskCreate',
+  'TaskStop',
+  'TaskUpdate',
+  'TodoWrite',
+  'WebFetch',
+  'WebSearch',
+]);
 
 /** Lets the tool work; says meanwhile that it is alive, and does not wait for one that does not stop. */
 async function run(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput> {

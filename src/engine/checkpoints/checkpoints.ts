@@ -1,0 +1,356 @@
+/** Keeps what files were before a session changed them, turn by turn, and brings them back. */
+import { existsSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock, Logger, RewindFilesResult, Workspace } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
+import type { Entry, FileEntry } from '../sessions/entry.js';
+import { isInside } from '../tools/paths.js';
+import { makeFolders } from '../workspace/folders.js';
+import { type Change, type Past, TOO_MUCH } from './changes.js';
+import { type FileNow, inspectFile, isHash, refuseState } from './file-state.js';
+import { createSnapshots, SNAPSHOT_LIMITS, type SnapshotLimits } from './snapshots.js';
+import type { Survey, SurveyLimits } from './survey.js';
+import { createTimeline, type FileNote } from './timeline.js';
+
+/** A call that is not read-only. */
+export interface CheckpointedCall {
+  toolUseId: string;
+  tool: string;
+  edits: boolean;
+  /** The files it will write, links resolved. */
+  writes: readonly string[];
+  /** It may change any file of the working directories. */
+  shell: boolean;
+}
+
+export interface PersistedFiles {
+  files: { filename: string; file_id: string }[];
+  failed: { filename: string; error: string }[];
+}
+
+export interface Checkpoints {
+  /** A turn starts. */
+  begin(promptUuid: string): void;
+  /** Before the call is recorded as started: what is noted here must be on the disk with it. Never throws. */
+  beforeCall(call: CheckpointedCall): Promise<void>;
+  /** After the call, however it ended. Never throws. */
+  afterCall(call: CheckpointedCall): Promise<void>;
+  /** The turn is over. Never throws. */
+  end(): Promise<PersistedFiles>;
+  /** Files as they were before the turn of that prompt. Throws `checkpoint_not_found`. */
+  rewind(promptUuid: string, options?: { dryRun?: boolean; overwriteEdits?: boolean }): Promise<RewindFilesResult>;
+}
+
+export interface CheckpointParts {
+  /** `<configDir>/sessions/<sessionId>` */
+  folder: string;
+  workspace: Workspace;
+  clock: Clock;
+  logger: Logger;
+  roots(): readonly string[];
+  cwd: string;
+  childEnv: Readonly<Record<string, string>>;
+  /** Of the log that is resumed. */
+  entries: readonly Entry[];
+  /** Appends the entry. */
+  note(fields: Omit<FileEntry, 'type' | 'sessionId' | 'timestamp'>): void;
+  log: { position(): { entries: number; leaf: string | null } };
+  permissionState(): unknown;
+  /** Whether a task of the session runs in the background. When absent, nobody knows who changed what between calls. */
+  background?(): boolean;
+  limits?: Partial<SnapshotLimits> & { survey?: Partial<SurveyLimits> };
+}
+
+const CHECKPOINT_TURNS = 5;
+/** Lines in the log about one command. */
+const MAX_NOTES = 2_000;
+
+/** Who changed what is found. Where nobody can tell, it is listed and not taken back unasked. */
+type Author = 'session' | 'unsure';
+
+interface OpenTurn {
+  promptUuid: string;
+  files: Map<string, string>;
+  failed: Map<string, string>;
+  /** Commands that run. */
+  commands: number;
+  /** A command has run, so that there is something to compare with. */
+  surveyed: boolean;
+  /** Folders that calls will make for their files, by call. */
+  folders: Map<string, string[]>;
+  hints: Set<string>;
+}
+
+export function createCheckpoints(parts: CheckpointParts): Checkpoints {
+  const { workspace, logger, limits = {} } = parts;
+  const timeline = createTimeline(parts.entries);
+  const snapshots = createSnapshots({
+    folder: join(parts.folder, 'file-snapshots'),
+    limits: { ...SNAPSHOT_LIMITS, ...limits },
+    needed: () => timeline.needed(),
+  });
+  const surveyFolder = join(parts.folder, 'survey');
+  let opened: Promise<Survey> | undefined;
+  let turn: OpenTurn | undefined;
+  let hasBegun = false;
+  let hasRecovered = false;
+  let hadTask = false;
+
+  const note = (fields: FileNote): void => {
+    timeline.add(fields);
+    parts.note({ kind: 'file', ...fields });
+  };
+
+  const openSurvey = (): Promise<Survey> => {
+    opened ??= import('./survey.js').then(({ createSurvey, SURVEY_LIMITS }) =>
+      createSurvey({
+        folder: surveyFolder,
+        workspace,
+        clock: parts.clock,
+        env: parts.childEnv,
+        isExcluded: createExclusion(parts),
+        limits: { ...SURVEY_LIMITS, ...limits.survey },
+      }),
+    );
+    return opened;
+  };
+
+  /** One after the other: a look must not fall into the middle of another one. */
+  let last: Promise<unknown> = Promise.resolve();
+  const inOrder = <T>(act: () => Promise<T>): Promise<T> => {
+    const next = last.then(act);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  const quietly = (what: string, act: () => Promise<void>): Promise<void> =>
+    inOrder(async () => {
+      await recover();
+      await act();
+    }).catch((error: unknown) => logger('warn', `Checkpoints: ${what} failed`, { error: String(error) }));
+
+  /** Keeps a content; gives what the note says of it. */
+  const keep = async (path: string, past: Past): Promise<Pick<FileNote, 'before' | 'mode' | 'reason'>> => {
+    if (!('state' in past)) return { reason: past.reason };
+    const { state, mode, content } = past;
+    let reason = refuseState(state);
+    if (reason === undefined && isHash(state)) {
+      reason = content === undefined ? 'It was not kept.' : await snapshots.keep(state, content);
+    }
+    if (reason !== undefined) {
+      turn?.failed.set(path, reason);
+      return { reason };
+    }
+    if (isHash(state)) turn?.files.set(path, state);
+    return { before: state, ...(mode !== undefined && { mode }) };
+  };
+
+  /** What the note says of how the session left it; `mode` is the one before, where no note says it yet. */
+  const tellAfter = (place: Pick<FileNote, 'path' | 'mode'>, now: FileNow): Partial<FileNote> => {
+    const mode = place.mode ?? timeline.knownMode(place.path);
+    return { after: now.state, ...(now.mode !== undefined && now.mode !== mode && { afterMode: now.mode }) };
+  };
+
+  const hint = (promptUuid: string, path: string, reason: string): void => {
+    const key = `${promptUuid} ${path}`;
+    if (turn?.hints.has(key)) return;
+    turn?.hints.add(key);
+    note({ promptUuid, path, reason });
+  };
+
+  /** Notes what the survey finds to be different. */
+  const recordChanges = async (promptUuid: string, author: Author): Promise<void> => {
+    const survey = await openSurvey();
+    let count = 0;
+    for await (const change of survey.changes()) {
+      count += 1;
+      if (count <= MAX_NOTES) await recordChange(promptUuid, change, author);
+    }
+    if (count <= MAX_NOTES) return;
+    hint(promptUuid, parts.cwd, `${count - MAX_NOTES} more files were changed at once than are noted.`);
+  };
+
+  const recordChange = async (promptUuid: string, change: Change, author: Author): Promise<void> => {
+    const { path } = change;
+    if ('hint' in change) return hint(promptUuid, path, change.hint);
+    const { before, after } = change;
+    const isFirst = timeline.firstNote(promptUuid, path) === undefined;
+    let fields: Partial<FileNote> = {};
+    if (isFirst) fields = await keep(path, before);
+    else if ('state' in before && before.state !== timeline.known(path)) fields = { before: before.state };
+    const isSettled = author === 'session' || (isFirst && fields.before === undefined);
+    if (isSettled) fields = { ...fields, ...tellAfter({ path, ...fields }, after) };
+    else fields.before ??= timeline.known(path) ?? null;
+    note({ promptUuid, path, ...fields });
+  };
+
+  /** Of what was changed while no call ran; undefined: surely someone else. */
+  const authorBetween = (): Author | undefined => {
+    if (parts.background === undefined) return 'unsure';
+    return hadTask || parts.background() ? 'session' : undefined;
+  };
+
+  /** A process that ended in the middle of a command has left a look at the folders; what differs since may be anyone's. */
+  const recover = async (): Promise<void> => {
+    if (hasRecovered) return;
+    hasRecovered = true;
+    if (!existsSync(join(surveyFolder, 'running'))) return;
+    try {
+      const survey = await openSurvey();
+      const promptUuid = survey.interrupted();
+      if (promptUuid !== undefined && timeline.has(promptUuid)) await recordChanges(promptUuid, 'unsure');
+      survey.setRunning(undefined);
+    } catch (error) {
+      logger('warn', 'Checkpoints: what an earlier process did is not known', { error: String(error) });
+    }
+  };
+
+  const beforeCommand = async (open: OpenTurn): Promise<void> => {
+    const survey = await openSurvey();
+    const author = open.commands > 0 ? 'session' : authorBetween();
+    if (open.surveyed && author !== undefined) await recordChanges(open.promptUuid, author);
+    open.commands += 1;
+    open.surveyed = true;
+    try {
+      await survey.take(await Promise.all(parts.roots().map((root) => workspace.realPath(root))));
+      survey.setRunning(open.promptUuid);
+    } catch (error) {
+      hint(open.promptUuid, parts.cwd, 'It could not be looked at before a command ran.');
+      throw error;
+    }
+    for (const path of survey.unseen()) hint(open.promptUuid, path, TOO_MUCH);
+  };
+
+  const afterCommand = async (open: OpenTurn): Promise<void> => {
+    open.commands = Math.max(0, open.commands - 1);
+    await recordChanges(open.promptUuid, 'session');
+    hadTask = parts.background?.() ?? false;
+    if (open.commands === 0) (await openSurvey()).setRunning(undefined);
+  };
+
+  const beforeWrite = async ({ promptUuid }: OpenTurn, path: string): Promise<void> => {
+    const now = await inspectFile(workspace, path);
+    if (timeline.firstNote(promptUuid, path) === undefined) {
+      const kept = await keep(path, now);
+      note({ promptUuid, path, ...kept, ...(kept.before === undefined && { after: now.state }) });
+    } else if (now.state !== timeline.known(path)) note({ promptUuid, path, before: now.state });
+  };
+
+  const afterWrite = async ({ promptUuid }: OpenTurn, path: string): Promise<void> => {
+    const now = await inspectFile(workspace, path);
+    const first = timeline.firstNote(promptUuid, path);
+    if (first === undefined || now.state === timeline.known(path)) return;
+    note({ promptUuid, path, ...tellAfter({ path }, now) });
+  };
+
+  const missingFolders = async (paths: readonly string[]): Promise<string[]> => {
+    const missing = new Set<string>();
+    for (const path of paths) {
+      for (let at = dirname(path); !missing.has(at) && (await workspace.stat(at)) === undefined; at = dirname(at)) {
+        missing.add(at);
+      }
+    }
+    return [...missing];
+  };
+
+  const saveCheckpoint = (number: number, promptUuid: string | null): void => {
+    const folder = join(parts.folder, 'checkpoints');
+    try {
+      makeFolders(folder);
+      const timestamp = new Date(parts.clock.now()).toISOString();
+      const state = { log: parts.log.position(), files: timeline.table(), permissions: parts.permissionState() };
+      const text = JSON.stringify({ format: 1, turn: number, promptUuid, timestamp, ...state });
+      const path = join(folder, `checkpoint-${number}.json`);
+      writeFileSync(`${path}.tmp`, `${text}\n`, { mode: 0o600 });
+      renameSync(`${path}.tmp`, path);
+    } catch (error) {
+      logger('warn', 'Checkpoints: a checkpoint could not be written', { error: String(error) });
+    }
+  };
+
+  return {
+    begin(promptUuid) {
+      if (timeline.turns === 0) saveCheckpoint(0, null);
+      timeline.begin(promptUuid);
+      turn = {
+        promptUuid,
+        files: new Map(),
+        failed: new Map(),
+        commands: 0,
+        surveyed: false,
+        folders: new Map(),
+        hints: new Set(),
+      };
+      if (!hasBegun) note({ promptUuid, path: parts.cwd, begins: true });
+      hasBegun = true;
+    },
+    beforeCall: (call) =>
+      quietly('the look before a call', async () => {
+        const open = turn;
+        if (open === undefined) return;
+        if (call.shell) await beforeCommand(open);
+        else if (open.commands > 0 && call.writes.length > 0) await recordChanges(open.promptUuid, 'session');
+        open.folders.set(call.toolUseId, await missingFolders(call.writes));
+        for (const path of call.writes) await beforeWrite(open, path);
+      }),
+    afterCall: (call) =>
+      quietly('the look after a call', async () => {
+        const open = turn;
+        if (open === undefined) return;
+        if (call.shell) await afterCommand(open);
+        for (const path of call.writes) await afterWrite(open, path);
+        for (const path of open.folders.get(call.toolUseId) ?? []) {
+          const isMade = (await workspace.stat(path))?.kind === 'directory';
+          const isNews = timeline.firstNote(open.promptUuid, path) === undefined;
+          if (isMade && isNews) note({ promptUuid: open.promptUuid, path, before: null, after: 'folder' });
+        }
+        open.folders.delete(call.toolUseId);
+      }),
+    async end() {
+      const open = turn;
+      if (open === undefined) return { files: [], failed: [] };
+      await quietly('the look after a turn', async () => {
+        const author = authorBetween();
+        if (open.surveyed && author !== undefined) await recordChanges(open.promptUuid, author);
+        if (open.surveyed) (await openSurvey()).setRunning(undefined);
+        if (timeline.turns % CHECKPOINT_TURNS === 0) saveCheckpoint(timeline.turns, open.promptUuid);
+        if (open.files.size > 0) snapshots.prune();
+      });
+      if (turn === open) turn = undefined;
+      return {
+        files: [...open.files].map(([filename, file_id]) => ({ filename, file_id })),
+        failed: [...open.failed].map(([filename, error]) => ({ filename, error })),
+      };
+    },
+    rewind: (promptUuid, { dryRun = false, overwriteEdits = false } = {}) =>
+      inOrder(async () => {
+        await recover();
+        if (!timeline.has(promptUuid)) {
+          throw new HeddleError('checkpoint_not_found', 'No file checkpoint found for this message.');
+        }
+        const { planRewind, carryOut, toResult } = await import('./rewind.js');
+        const tale = timeline.since(promptUuid);
+        if (tale.gaps) tale.hints.set(parts.cwd, 'Checkpoints were off in a part of the session.');
+        const means = { workspace, snapshots, overwriteEdits };
+        const plan = await planRewind(tale, means);
+        return toResult(dryRun ? plan : await carryOut(plan, { ...means, promptUuid, note }));
+      }),
+  };
+}
+
+/** What the engine itself writes is nobody's work, and bringing back its log would be the end of it. */
+function createExclusion({ folder, cwd }: CheckpointParts): (path: string) => boolean {
+  const own = dirname(folder);
+  const configDir = realPathOf(dirname(own));
+  const parts = isInside(configDir, realPathOf(cwd))
+    ? [join(configDir, 'sessions'), join(configDir, 'projects')]
+    : [configDir];
+  return (path) => parts.some((part) => isInside(part, path));
+}
+
+const realPathOf = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};

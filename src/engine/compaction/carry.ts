@@ -1,0 +1,139 @@
+/** What a conversation that was summed up takes along beside the summary. */
+import type { ContentBlockParam, MessageParam, TextBlock, UserContentBlock } from '../../protocol/index.js';
+import { lastLists } from '../lists.js';
+import { describeSurroundings, gitBranch } from '../prompt.js';
+import type { SessionScope } from '../scope.js';
+import { type Entry, isLifeEntry } from '../sessions/entry.js';
+import { cutText } from '../tools/bound.js';
+import { MAX_TEXT_BYTES, readText } from '../tools/read-text.js';
+import { cutMiddle } from './shrink.js';
+import { blocksTokens, textTokens } from './size.js';
+
+const MAX_FILES = 5;
+const MAX_FILE_TOKENS = 5_000;
+const CHARACTERS_PER_TOKEN = 4;
+
+export const toText = (text: string): TextBlock => ({ type: 'text', text });
+
+const remind = (text: string): TextBlock => toText(`<system-reminder>\n${text}\n</system-reminder>`);
+
+export async function carrySurroundings({ config, workspace, clock }: SessionScope): Promise<TextBlock> {
+  const branch = await gitBranch(config.cwd, workspace);
+  return toText(describeSurroundings(config, { branch, now: clock.now(), platform: process.platform }));
+}
+
+/** Todos, tasks and what runs in the background. */
+export function carryLists(scope: SessionScope): TextBlock[] {
+  const { todos = [], tasks = [] } = lastLists(scope.recorder.log.entries);
+  const running = scope.tasks.running.map(({ id, description, outputPath }) =>
+    [`- ${id}: ${description}`, ...(outputPath === '' ? [] : [`(its output: ${outputPath})`])].join(' '),
+  );
+  return [
+    ...carryList('The todo list', todos, ({ status, content }) => `- [${status}] ${content}`),
+    ...carryList('The list of tasks', tasks, ({ id, status, subject }) => `- [${status}] #${id} ${subject}`),
+    ...carryList('Still running in the background', running, (line) => line),
+  ];
+}
+
+const carryList = <T>(title: string, items: readonly T[], show: (item: T) => string): TextBlock[] =>
+  items.length === 0 ? [] : [remind(`${title}:\n${items.map(show).join('\n')}`)];
+
+/** The files that the model came to know last, as they are. What changed since, or must not be read, is left to Read. */
+export async function carryFiles(scope: SessionScope, { room }: { room: number }): Promise<TextBlock[]> {
+  const blocks: TextBlock[] = [];
+  const most = Math.min(MAX_FILE_TOKENS, Math.floor(room / MAX_FILES));
+  let left = room;
+  for (const path of newestNotes(scope.recorder.log.entries)) {
+    const text = await showFile(scope, path).catch(() => undefined);
+    if (text === undefined || left < most) continue;
+    const shown = cutText(text, most * CHARACTERS_PER_TOKEN);
+    const rest = shown.length < text.length ? '\n[The rest is left out: use Read to see it]' : '';
+    blocks.push(remind(`The file ${path} as it is now:\n${shown}${rest}`));
+    left -= textTokens(shown);
+  }
+  return blocks;
+}
+
+function newestNotes(entries: readonly Entry[]): string[] {
+  const paths = new Set<string>();
+  for (let index = entries.length - 1; index >= 0 && paths.size < MAX_FILES; index -= 1) {
+    const entry = entries[index];
+    if (entry !== undefined && isLifeEntry(entry) && entry.kind === 'noted') paths.add(entry.path);
+  }
+  return [...paths];
+}
+
+/** Throws when the file is gone, or is none that can be shown. */
+async function showFile(scope: SessionScope, path: string): Promise<string | undefined> {
+  const { workspace, ledger } = scope;
+  if (!(await mayRead(scope, path))) return undefined;
+  const bytes = await workspace.readFile(path, { maxBytes: MAX_TEXT_BYTES, exact: true });
+  if (ledger.compare(path, bytes) !== 'current') return undefined;
+  const { content } = readText({ path, bytes, input: { file_path: path } });
+  return typeof content === 'string' ? content : undefined;
+}
+
+/** Only what could be read now without a question. */
+async function mayRead(scope: SessionScope, path: string): Promise<boolean> {
+  const { state, guard, kept } = scope;
+  const { decidePermission } = await import('../permissions/decide.js');
+  const decision = decidePermission(
+    {
+      tool: 'Read',
+      input: { file_path: path },
+      readOnly: true,
+      edits: false,
+      accesses: [{ path, given: path, access: 'read', kind: 'file' }],
+    },
+    {
+      mode: state.mode,
+      book: await guard.rules(),
+      roots: state.roots,
+      home: guard.home,
+      cwd: state.cwd,
+      trusted: guard.trusted,
+      ...(kept.folder !== undefined && { ownFolder: kept.folder }),
+    },
+  );
+  return decision.verdict === 'allow';
+}
+
+/** What was said, word for word as long as it fits. */
+export function carryPrompt(blocks: readonly UserContentBlock[], { room }: { room: number }): UserContentBlock[] {
+  if (blocksTokens(blocks) <= room) return [...blocks];
+  const texts = blocks.filter((block) => block.type === 'text');
+  const max = Math.floor((room * CHARACTERS_PER_TOKEN) / 2 / Math.max(texts.length, 1));
+  return texts.map((block) => ({ ...block, text: cutMiddle(block.text, max) }));
+}
+
+/** The last calls with their results, which the model has not answered to yet, or an answer that was cut off. */
+export function carryLast(messages: readonly MessageParam[], { room }: { room: number }): UserContentBlock[] {
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') {
+    const said = blocksOf(last)
+      .flatMap((block) => (block.type === 'text' ? [block.text] : []))
+      .join('\n');
+    const text = cutMiddle(said, room * CHARACTERS_PER_TOKEN);
+    return said === '' ? [] : [remind(`Your last answer was cut off. It said:\n${text}`)];
+  }
+  const calls = new Map(
+    blocksOf(messages.at(-2)).flatMap((block) => (block.type === 'tool_use' ? [[block.id, block]] : [])),
+  );
+  const results = blocksOf(last).flatMap((block) => (block.type === 'tool_result' ? [block] : []));
+  if (results.length === 0) return [];
+  const max = Math.floor((room * CHARACTERS_PER_TOKEN) / results.length);
+  const images: UserContentBlock[] = [];
+  const shown = results.map(({ tool_use_id, content, is_error }) => {
+    const parts = typeof content === 'string' ? [toText(content)] : (content ?? []);
+    images.push(...parts.filter((part) => part.type === 'image'));
+    const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const call = calls.get(tool_use_id);
+    const asked =
+      call === undefined ? '' : `${call.name} ${cutMiddle(JSON.stringify(call.input), Math.ceil(max / 4))}\n`;
+    return `${asked}${is_error ? 'failed' : 'gave'}:\n${cutMiddle(text, max)}`;
+  });
+  return [remind(`The last tool calls:\n\n${shown.join('\n\n')}`), ...images.slice(-MAX_FILES)];
+}
+
+const blocksOf = (message: MessageParam | undefined): readonly ContentBlockParam[] =>
+  message === undefined || typeof message.content === 'string' ? [] : message.content;

@@ -1,0 +1,67 @@
+/** `/compact`: the user wants the conversation summed up. */
+import { toInit } from '../init.js';
+import type { SessionScope, TurnTally } from '../scope.js';
+import { compact, type CompactOutcome, showCount } from './compact.js';
+import { isSet } from './size.js';
+
+export interface CompactCommand {
+  instructions: string;
+  signal: AbortSignal;
+  tally: TurnTally;
+}
+
+export interface CompactCommandEnd {
+  /** What the user is told. It has been shown. */
+  text: string;
+  outcome: CompactOutcome;
+}
+
+/**
+ * Sums up the conversation and shows all that there is to show, `init` too, but the result. Turns of dead processes
+ * must be settled before. Never throws.
+ */
+export async function runCompactCommand(scope: SessionScope, command: CompactCommand): Promise<CompactCommandEnd> {
+  const { instructions, signal, tally } = command;
+  if (isSet(scope.config.env.DISABLE_COMPACT)) {
+    return finish(scope, { kind: 'nothing' }, 'Compaction is switched off by DISABLE_COMPACT.');
+  }
+  const outcome = await compact(scope, {
+    trigger: 'manual',
+    ...(instructions !== '' && { instructions }),
+    signal,
+    tally,
+  });
+  return finish(scope, outcome, describe(outcome));
+}
+
+function finish(scope: SessionScope, outcome: CompactOutcome, text: string): CompactCommandEnd {
+  const { recorder, clock, id } = scope;
+  if (outcome.kind !== 'compacted') recorder.emit(toInit(scope));
+  recorder.emit({
+    type: 'user',
+    message: { role: 'user', content: `<local-command-stdout>${text}</local-command-stdout>` },
+    parent_tool_use_id: null,
+    session_id: id,
+    uuid: clock.uuid(),
+    isReplay: true,
+  });
+  return { text, outcome };
+}
+
+function describe(outcome: CompactOutcome): string {
+  switch (outcome.kind) {
+    case 'compacted':
+      return `Compacted from about ${showCount(outcome.preTokens)} to about ${showCount(outcome.postTokens)} tokens`;
+    case 'nothing':
+    case 'trimmed':
+      return 'There is nothing to compact yet.';
+    case 'blocked':
+      return `Not compacted: a PreCompact hook blocks it. ${outcome.reason}`;
+    case 'failed':
+      return `Not compacted: ${outcome.error.message}`;
+    case 'limit':
+      return `Not compacted: ${outcome.limit.text}`;
+    case 'interrupted':
+      return 'Not compacted: interrupted.';
+  }
+}

@@ -1,0 +1,117 @@
+/** The one model call that sums up a conversation. */
+import type { MessageParam, ModelRequest, TextBlock } from '../../protocol/index.js';
+import { HeddleError, toHeddleError } from '../../protocol/plain.js';
+import { startAnswer, takeEvent } from '../assemble.js';
+import type { Limit } from '../limits.js';
+import { decideRetry } from '../model/retry.js';
+import { requestWith } from '../request.js';
+import type { SessionScope, TurnTally } from '../scope.js';
+import { wait } from '../wait.js';
+import { LAST_STAGE, shrink } from './shrink.js';
+import { askForSummary, readSummary } from './texts.js';
+
+const MAX_RETRIES = 2;
+
+export interface SummaryCall {
+  /** What is to be summed up. */
+  messages: readonly MessageParam[];
+  instructions: readonly string[];
+  /** It is known not to fit as it is. */
+  overflowed: boolean;
+  tally: TurnTally;
+  signal: AbortSignal;
+}
+
+export interface Summary {
+  text: string;
+  /** Messages that it does not cover, because all of them were too long. */
+  leftOut: number;
+  /** Long texts were read in part. */
+  cut: boolean;
+}
+
+/** Throws a HeddleError when no summary will come. A budget that does not pay for it is a value. */
+export async function summarize(scope: SessionScope, call: SummaryCall): Promise<Summary | Limit> {
+  const { messages, tally, signal } = call;
+  const ask = askForSummary(call.instructions);
+  let stage = call.overflowed ? 1 : 0;
+  let hasAsked = false;
+  for (let attempt = 1; ; ) {
+    const { messages: shown, leftOut, cut } = shrink(messages, stage);
+    // With the tools and the thinking of every other call: the API would not find its cache otherwise.
+    const request = requestWith(scope, tally, withAsk(shown, ask));
+    if ('subtype' in request) return request;
+    try {
+      const text = readSummary(await attemptCall(scope, { request, tally, signal }));
+      if (text !== '') return { text, leftOut, cut };
+      if (hasAsked) throw new HeddleError('model_stream', 'The model gave no summary.');
+      hasAsked = true;
+    } catch (thrown) {
+      const error = toHeddleError(thrown);
+      if (signal.aborted) throw error;
+      if (TOO_LONG.has(error.code) && stage < LAST_STAGE) {
+        stage += 1;
+        continue;
+      }
+      const decision = decideRetry(error, {
+        attempt,
+        maxRetries: MAX_RETRIES,
+        overloads: 0,
+        random: scope.clock.random(),
+        hasFallback: false,
+      });
+      if (decision.do !== 'retry' || (await wait(scope.clock, decision.delayMs, signal)) === 'aborted') throw error;
+      attempt += 1;
+    }
+  }
+}
+
+const TOO_LONG: ReadonlySet<string> = new Set(['model_prompt_too_long', 'model_request_too_large']);
+
+function withAsk(messages: readonly MessageParam[], ask: string): MessageParam[] {
+  const block: TextBlock = { type: 'text', text: ask };
+  const last = messages.at(-1);
+  if (last?.role !== 'user' || typeof last.content === 'string') {
+    return [...messages, { role: 'user', content: [block] }];
+  }
+  return [...messages.slice(0, -1), { ...last, content: [...last.content, block] }];
+}
+
+/** The texts of one answer. What it cost is counted and logged, whatever becomes of it. */
+async function attemptCall(
+  scope: SessionScope,
+  { request, tally, signal }: { request: ModelRequest; tally: TurnTally; signal: AbortSignal },
+): Promise<string> {
+  const startedAt = scope.clock.monotonic();
+  const answer = startAnswer();
+  let text = '';
+  try {
+    const provider = await scope.providerFor(request.body.model);
+    for await (const batch of provider.stream(request, { signal })) {
+      for (const event of batch) {
+        const finished = event.type === 'ping' ? undefined : takeEvent(answer, event);
+        if (finished?.block.type === 'text') text += finished.block.text;
+      }
+    }
+  } finally {
+    tally.apiMs += scope.clock.monotonic() - startedAt;
+    charge(scope, request, answer);
+  }
+  if (!answer.stopped) throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
+  if (text === '' && answer.stopReason === 'model_context_window_exceeded') {
+    throw new HeddleError('model_prompt_too_long', 'The conversation left no room for a summary.');
+  }
+  return text;
+}
+
+function charge(
+  { catalog, spending, recorder }: SessionScope,
+  { body: { model }, betas }: ModelRequest,
+  { message, usage }: ReturnType<typeof startAnswer>,
+): void {
+  if (message === undefined || usage === undefined) return;
+  const { id: messageId } = message;
+  const microCents = catalog.microCentsOf(model, usage);
+  spending.add({ messageId, model, usage, microCents, betas });
+  void recorder.life({ kind: 'aside', purpose: 'compact', messageId, model, usage, microCents: microCents ?? null });
+}

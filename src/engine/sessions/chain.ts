@@ -1,0 +1,97 @@
+import {
+  type CallEntry,
+  type ChainEntry,
+  type Entry,
+  isBoundary,
+  isChainEntry,
+  isLifeEntry,
+  parseEntry,
+} from './entry.js';
+
+/** Reading goes on for so long before others of the process get their turn. */
+const SLICE_MS = 10;
+
+/** The lines of a log as entries. A large one is read in slices, so that no other session has to wait for it. */
+export async function readEntries(lines: readonly string[]): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let until = performance.now() + SLICE_MS;
+  for (const line of lines) {
+    const entry = parseEntry(line);
+    if (entry !== undefined) entries.push(entry);
+    if (performance.now() < until) continue;
+    await new Promise(setImmediate);
+    until = performance.now() + SLICE_MS;
+  }
+  return entries;
+}
+
+/**
+ * The entries that lead to the last leaf, with the life entries among them. What other branches and other writers left
+ * stays in the file but is not part of the conversation.
+ */
+export function toChain(all: readonly Entry[]): Entry[] {
+  const links = all.filter((entry): entry is ChainEntry => isChainEntry(entry) && !entry.isSidechain);
+  // A line may be there twice: then the first one counts.
+  const places = new Map(links.map((entry, place) => [entry.uuid, place] as const).toReversed());
+  const onChain = new Set<Entry>();
+  let place = links.length - 1;
+  for (let entry = links[place]; entry !== undefined && !onChain.has(entry); entry = links[place]) {
+    onChain.add(entry);
+    const parent = entry.parentUuid ?? (isBoundary(entry) ? entry.logicalParentUuid : null);
+    if (!parent) break;
+    // The line of a parent may be damaged: then what stands before is the best guess, and losing all of it the worst.
+    const found = places.get(parent) ?? place;
+    place = found < place ? found : place - 1;
+  }
+  if (onChain.size < links.length) for (const entry of resultsBeside(links, onChain)) onChain.add(entry);
+  let kept: Entry[] = [];
+  for (const entry of all) {
+    if (isLifeEntry(entry) && entry.kind === 'branch') kept = cutAfter(kept, entry.at);
+    if (isLifeEntry(entry) || onChain.has(entry)) kept.push(entry);
+  }
+  return kept;
+}
+
+/** Other writers link a result to its call alone; when there were several calls, those of all but one are on no path. */
+function resultsBeside(links: readonly ChainEntry[], onChain: ReadonlySet<Entry>): ChainEntry[] {
+  const open = new Set(links.filter((entry) => onChain.has(entry)).flatMap(callsOf));
+  for (const entry of onChain) for (const id of answersOf(entry)) open.delete(id);
+  return links.filter((entry) => answersOf(entry).some((id) => open.delete(id)));
+}
+
+/** What of a log still counts when the conversation goes on after one of its entries; null: before the first. */
+export function cutAfter(entries: readonly Entry[], at: string | null): Entry[] {
+  const last = at === null ? -1 : entries.findLastIndex((entry) => isChainEntry(entry) && entry.uuid === at);
+  if (last === -1 && at !== null) return [...entries];
+  const before = entries.slice(0, last + 1);
+  const calls = new Set(before.flatMap(callsOf));
+  return [...before, ...entries.slice(last + 1).filter((entry) => outlivesBranch(entry, calls))];
+}
+
+/** Money that was spent, turns that changed files, and how far a call came that is still there to be answered. */
+function outlivesBranch(entry: Entry, calls: ReadonlySet<string>): boolean {
+  if (!isLifeEntry(entry)) return false;
+  switch (entry.kind) {
+    case 'session':
+    case 'turn':
+    case 'step':
+    case 'aborted':
+    case 'aside':
+    case 'file':
+      return true;
+    case 'call':
+      return calls.has((entry as CallEntry).toolUseId);
+    default:
+      return false;
+  }
+}
+
+const answersOf = (entry: Entry): string[] =>
+  entry.type === 'user' && typeof entry.message.content !== 'string'
+    ? entry.message.content.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))
+    : [];
+
+const callsOf = (entry: Entry): string[] =>
+  entry.type === 'assistant'
+    ? entry.message.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+    : [];

@@ -1,0 +1,66 @@
+/** What people say about a session. Each is one line at its end, so that a session that is being run can have it too. */
+import { HeddleError } from '../../protocol/plain.js';
+import type { MarkEntry } from './entry.js';
+import { type DirOption, keyOf, type SessionParts } from './named.js';
+
+const MAX_TITLE = 1_000;
+
+/** Gives a session a title. */
+export async function renameSession(
+  parts: SessionParts,
+  { sessionId, title }: { sessionId: string; title: string },
+  options: DirOption = {},
+): Promise<void> {
+  const customTitle = checkText(title, 'title');
+  if (customTitle === '') throw new HeddleError('invalid_config', 'The title of a session must not be empty.');
+  await append(parts, sessionId, options, (timestamp) => ({
+    type: 'custom-title',
+    sessionId,
+    customTitle,
+    uuid: parts.clock.uuid(),
+    timestamp,
+  }));
+}
+
+/** Gives a session a tag; null or nothing takes it away. */
+export async function tagSession(
+  parts: SessionParts,
+  { sessionId, tag }: { sessionId: string; tag: string | null },
+  options: DirOption = {},
+): Promise<void> {
+  const text = tag === null ? '' : checkText(tag, 'tag');
+  await append(parts, sessionId, options, () => ({ type: 'tag', tag: text, sessionId }));
+}
+
+/** Puts a session into the archive, or takes it out. The next prompt takes it out as well. */
+export async function archiveSession(
+  parts: SessionParts,
+  { sessionId, archived }: { sessionId: string; archived: boolean },
+  options: DirOption = {},
+): Promise<void> {
+  await append(
+    parts,
+    sessionId,
+    options,
+    (timestamp): MarkEntry => ({ type: 'heddle', kind: 'mark', archived, sessionId, timestamp }),
+  );
+}
+
+/** Titles are shown on one line. */
+function checkText(text: unknown, what: string): string {
+  if (typeof text !== 'string') throw new HeddleError('invalid_config', `The ${what} of a session must be a text.`);
+  const plain = text.replace(/\s+/g, ' ').trim();
+  if (plain.length <= MAX_TITLE) return plain;
+  throw new HeddleError('invalid_config', `The ${what} of a session has at most ${MAX_TITLE} characters.`);
+}
+
+async function append(
+  parts: SessionParts,
+  sessionId: string,
+  options: DirOption,
+  toLine: (timestamp: string) => object,
+): Promise<void> {
+  const key = await keyOf(parts, sessionId, options);
+  const line = toLine(new Date(parts.clock.now()).toISOString());
+  await parts.store.append(key, [JSON.stringify(line)]);
+}

@@ -1,0 +1,114 @@
+/** Text of people and models inside of a Markdown document that it cannot break out of. */
+
+/** Longer than any run of the sign in the text. */
+export function fenceFor(text: string, sign: '`' | '~' = '`'): string {
+  const longest = Math.max(2, ...(text.match(sign === '`' ? /`+/g : /~+/g) ?? []).map(({ length }) => length));
+  return sign.repeat(longest + 1);
+}
+
+export function toFenced(text: string, language = ''): string {
+  const plain = toPlain(text).replace(/\n+$/, '');
+  const fence = fenceFor(plain);
+  return `${fence}${language}\n${plain}\n${fence}\n`;
+}
+
+/** Signs that a terminal would obey are written out. */
+export const toPlain = (text: string): string =>
+  text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\u2028\u2029]/gu, (found) => {
+    const code = (found.codePointAt(0) ?? 0).toString(16);
+    return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code}`;
+  });
+
+/** On one line of a heading or a list, where no sign is markup. */
+export const toInline = (text: string): string =>
+  toPlain(text)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[\\`*_{}[\]<>#|~&!$]/g, '\\$&');
+
+/** Inside of an HTML element. */
+export const toHtml = (text: string): string =>
+  toPlain(text)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[&<>"'`*_[\]\\~$]/g, (found) => `&#${found.codePointAt(0)};`);
+
+const FENCE_LINE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+/** Anything that some reader may take for a fence: also in lists and quotations. */
+const MAYBE_FENCE = /^[\s>*+\-\d.)]*(`{3,}|~{3,})/;
+const HEADINGS_BELOW = 2;
+
+/**
+ * Markdown of a message as a part of the document: headings below ours, no HTML. Where it is not plain what is code and
+ * what is not, all of it is shown as it was written.
+ */
+export function toProse(text: string): string {
+  const lines = toPlain(text).trim().split('\n');
+  const shown: string[] = [];
+  let paragraph: string[] = [];
+  const endParagraph = () => {
+    shown.push(...toSafeLines(paragraph));
+    paragraph = [];
+  };
+  let open: string | undefined;
+  for (const line of lines) {
+    const fence = FENCE_LINE.exec(line);
+    const [, run = '', info = ''] = fence ?? [];
+    if (open !== undefined) {
+      if (run.startsWith(open) && info.trim() === '') open = undefined;
+      shown.push(line);
+    } else if (fence && !(run.startsWith('`') && info.includes('`'))) {
+      open = run;
+      endParagraph();
+      shown.push(line);
+    } else if (MAYBE_FENCE.test(line)) {
+      return toFenced(text, 'markdown');
+    } else {
+      paragraph.push(line);
+      if (line.trim() === '') endParagraph();
+    }
+  }
+  endParagraph();
+  return open === undefined ? `${shown.join('\n')}\n` : toFenced(text, 'markdown');
+}
+
+/** Code on a line shows its signs as they are, where it is plain on every line of a paragraph what is code. */
+function toSafeLines(lines: readonly string[]): string[] {
+  const isPlain = lines.every((line) => !line.includes('\\`') && codeOf(line.split(/(`+)/)) !== undefined);
+  return lines.map((line) => {
+    const lower = line.replace(
+      /^( {0,3})(#{1,6})(?=\s|$)/,
+      (_all, indent: string, signs: string) => indent + '#'.repeat(Math.min(6, signs.length + HEADINGS_BELOW)),
+    );
+    if (!isPlain) return escapeTags(lower);
+    const parts = lower.split(/(`+)/);
+    const code = codeOf(parts) ?? new Set();
+    return parts.map((part, at) => (code.has(at) ? part : escapeTags(part))).join('');
+  });
+}
+
+/**
+ * Which parts of a line are code; odd ones are runs of backticks. It lies between two runs of one length, from left to
+ * right. Undefined when a run has no other: it may belong to one on another line.
+ */
+function codeOf(parts: readonly string[]): Set<number> | undefined {
+  const code = new Set<number>();
+  for (let open = 1; open < parts.length; open += 2) {
+    const close = parts.findIndex((part, at) => at > open && at % 2 === 1 && part === parts[open]);
+    if (close === -1) return undefined;
+    for (let at = open + 1; at < close; at += 1) code.add(at);
+    open = close;
+  }
+  return code;
+}
+
+const escapeTags = (text: string): string => text.replace(/<(?=[a-zA-Z/!?])/g, '&lt;');
+
+/** As a quotation: whatever is opened in it ends with it. */
+export const toQuote = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n')
+    .concat('\n');
