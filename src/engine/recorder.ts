@@ -146,7 +146,7 @@ export class Recorder {
   /** Says something about the session that is no part of it. */
   mark(mark: Mark): void {
     this.begin();
-    this.#guard(() => this.log.mark(mark));
+    void this.#guard(() => this.log.mark(mark));
   }
 
   /** Says again what is said about the session, where whoever lists sessions would not find it any more. */

@@ -66,7 +66,7 @@ export const asksForSummary = (request: ModelRequest | undefined): boolean =>
   sentIn(request).includes('detailed summary');
 
 export const kinds = (messages: readonly Message[]): string[] =>
-  messages.map((message) => ('subtype' in message ? `${message.type}/${String(message.subtype)}` : message.type));
+  messages.map((message) => ('subtype' in message ? `${message.type}/${message.subtype}` : message.type));
 
 export const contents = (messages: readonly Message[], subtype: string): string =>
   JSON.stringify(messages.filter((message) => 'subtype' in message && message.subtype === subtype));
@@ -86,8 +86,8 @@ export async function hookInto(
   await run.session.scope.hooks.attach({
     callbacks: Object.fromEntries(Object.keys(answers).map((event) => [event, [{ hookCallbackIds: [event] }]])),
     askCallback: async (id, input) => {
-      told.push(input as Record<string, unknown>);
-      return answers[id]?.(input as Record<string, unknown>) as object;
+      told.push(input);
+      return answers[id]?.(input);
     },
   });
   return told;

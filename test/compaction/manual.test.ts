@@ -129,7 +129,7 @@ describe('/compact', () => {
     writeFileSync(file('b.txt'), 'content of b');
     writeFileSync(file('secret.txt'), 'content of secret');
     writeFileSync(file('gone.txt'), 'content of gone');
-    writeFileSync(file('long.txt'), `${'long line\n'.repeat(1_900)}`.repeat(2));
+    writeFileSync(file('long.txt'), 'long line\n'.repeat(3_800));
     await hookInto(run, {
       PreCompact: () => ({ hookSpecificOutput: { hookEventName: 'PreCompact', additionalContext: 'KEEP-DATES' } }),
       SessionStart: ({ source }) => ({

@@ -296,7 +296,7 @@ describe('after a process died', () => {
     // As a process leaves it that dies now: the task has no end.
     const { key, lines } = (await store.load(first.session.id)) ?? expect.unreachable();
     const left = createMemoryStore();
-    left.append(key, lines);
+    await left.append(key, lines);
     const second = await launch(['seen', 'again'], { store: left, cwd, config: { resume: first.session.id } });
     await second.ask('what now?');
     const told = JSON.stringify(second.model.requests[0]?.body.messages.at(-1));

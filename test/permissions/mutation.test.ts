@@ -210,8 +210,14 @@ describe('wrappers', () => {
         found.push(change('program', { command: running(key, spec), ...deny }, { program: undefined }));
       for (const flag of words(spec.commands)) {
         const command = `${key} ${flag.length === 1 ? `-${flag} me` : `--${flag}=me`} rm x`;
-        const allowed = { setup: { allow: ['Bash(rm:*)', `Bash(${key}:*)`] }, expected: 'allow' } as const;
-        found.push(change(`commands ${flag}`, { command, ...allowed }, { commands: dropWord(spec.commands, flag) }));
+        const setup = { allow: ['Bash(rm:*)', `Bash(${key}:*)`] };
+        found.push(
+          change(
+            `commands ${flag}`,
+            { command, setup, expected: 'allow' },
+            { commands: dropWord(spec.commands, flag) },
+          ),
+        );
       }
       if (spec.abbreviates === true) {
         const short = key.split(' ').map((part, at) => (at === 0 ? part : part.slice(0, 3)));

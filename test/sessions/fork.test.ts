@@ -41,7 +41,7 @@ describe('F4: a fork', () => {
     const lines = await linesOf(fork);
     const end = lines.findIndex((line) => line.includes('"and on"'));
     const turn = lines.slice(0, end).findLastIndex((line) => line.includes('"state":"started"'));
-    copy.append({ sessionId: fork.session.id, cwd: first.cwd }, lines.slice(0, turn));
+    await copy.append({ sessionId: fork.session.id, cwd: first.cwd }, lines.slice(0, turn));
     const again = await start(['third'], {
       store: copy,
       cwd: first.cwd,

@@ -12,7 +12,7 @@ describe('F7: the title of a session that grows', () => {
     await run.ask('one');
     const key = { sessionId: run.session.id, cwd: run.cwd };
     const title = { type: 'custom-title', customTitle: 'From elsewhere', sessionId: key.sessionId };
-    store.append(key, [JSON.stringify(title)]);
+    await store.append(key, [JSON.stringify(title)]);
     for (const prompt of ['two', 'three', 'four']) await run.ask(prompt);
     const glance = (await store.glance?.(key.sessionId)) ?? expect.unreachable();
     expect(toInfo(glance, { ...key, lastModified: 0 })?.customTitle).toBe('From elsewhere');

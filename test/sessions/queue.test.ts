@@ -6,7 +6,7 @@ import { linesOf, storeWith } from './kit.js';
 
 const lifeOf = (messages: readonly Message[], uuid: string): string[] =>
   messages.flatMap((message) =>
-    message.type === 'command_lifecycle' && message.command_uuid === uuid ? [message.state as string] : [],
+    message.type === 'command_lifecycle' && message.command_uuid === uuid ? [message.state] : [],
   );
 
 describe('G2: the queue', () => {

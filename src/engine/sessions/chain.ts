@@ -1,12 +1,4 @@
-import {
-  type CallEntry,
-  type ChainEntry,
-  type Entry,
-  isBoundary,
-  isChainEntry,
-  isLifeEntry,
-  parseEntry,
-} from './entry.js';
+import { type ChainEntry, type Entry, isBoundary, isChainEntry, isLifeEntry, parseEntry } from './entry.js';
 
 /** Reading goes on for so long before others of the process get their turn. */
 const SLICE_MS = 10;
@@ -80,7 +72,7 @@ function outlivesBranch(entry: Entry, calls: ReadonlySet<string>): boolean {
     case 'file':
       return true;
     case 'call':
-      return calls.has((entry as CallEntry).toolUseId);
+      return calls.has(entry.toolUseId);
     default:
       return false;
   }

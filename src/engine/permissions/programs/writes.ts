@@ -217,7 +217,14 @@ function operandsOf(args: readonly string[], { scripts, plain = '' }: WriterSpec
     const flag = before[at - 1] ?? '';
     const isShort = listed(scripts).includes(flag.slice(-1)) && /^-[^-]*$/.test(flag);
     const isLong = /^--[a-z]/.test(flag) && listed(scripts).some((each) => each.startsWith(flag.slice(2)));
-    return isLong || (isShort && [...flag.slice(1, -1)].every((letter) => plain.includes(letter)));
+    return (
+      isLong ||
+      (isShort &&
+        flag
+          .slice(1, -1)
+          .split('')
+          .every((letter) => plain.includes(letter)))
+    );
   };
   const isOperand = (arg: string, at: number): boolean =>
     (!arg.startsWith('-') || arg === '-') && !(scripts !== undefined && isScript(arg, at));
