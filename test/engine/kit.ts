@@ -35,7 +35,13 @@ export const user = (text: string, extra: Partial<UserMessage> = {}): UserMessag
   ...extra,
 });
 
-export const PATH_ENV = { PATH: process.env.PATH ?? '', HOME: '/nowhere', IS_SANDBOX: '1' };
+/** A machine on which nothing is kept unless a test says where. */
+export const PATH_ENV = {
+  PATH: process.env.PATH ?? '',
+  HOME: '/nowhere',
+  HEDDLE_CONFIG_DIR: '/dev/null/config',
+  IS_SANDBOX: '1',
+};
 
 export interface Run {
   session: Session;

@@ -44,6 +44,8 @@ const TOLD: Partial<Record<HookEvent, Record<string, unknown>>> = {
   ConfigChange: { source: 'user_settings', file_path: expect.stringMatching(/settings\.json$/) },
   PermissionDenied: { tool_use_id: 'rm', reason: expect.any(String) },
   Stop: { stop_hook_active: false, last_assistant_message: 'Done.' },
+  PreCompact: { trigger: 'manual', custom_instructions: 'keep names' },
+  PostCompact: { trigger: 'manual', compact_summary: 'All is done.' },
   StopFailure: { error: 'authentication_failed', error_details: expect.stringContaining('Invalid API key') },
   SessionEnd: { reason: 'other' },
 };
@@ -65,6 +67,7 @@ describe.each(CARRIERS)('callbacks of an engine over %s', (carrier) => {
         call('Read', { file_path: 'none' }, 'read'),
         bash('rm x', 'rm'),
         'Done.',
+        '<summary>All is done.</summary>',
         { status: 401, message: 'invalid x-api-key' },
       ],
     });
@@ -84,6 +87,8 @@ describe.each(CARRIERS)('callbacks of an engine over %s', (carrier) => {
       heddle: { setup: 'init' },
     };
     messages = await stage.run('Go', options);
+    const resume = messages.find((message) => message.type === 'result')?.session_id;
+    await stage.run('/compact keep names', { ...options, resume });
     await stage.run('Fail', options);
     stage.api.assertDone();
   });

@@ -72,6 +72,8 @@ const SHOWN_BY: Partial<Record<HookEvent, string>> = {
   SessionEnd: 'test/sdk/hooks.test.ts',
   Stop: 'test/sdk/hooks.test.ts',
   PermissionRequest: 'test/sdk/hooks.test.ts',
+  PreCompact: 'test/compaction/manual.test.ts',
+  PostCompact: 'test/compaction/manual.test.ts',
   Setup: 'test/hooks/carriers.test.ts',
   PostToolBatch: 'test/sdk/hooks.test.ts',
   PermissionDenied: 'test/sdk/hooks.test.ts',

@@ -10,7 +10,7 @@ export type Gate = 'call' | 'prompt' | 'stop';
 export interface HookTrigger {
   when: string;
   /** What has to be there before anything causes the event; absent: it is there. */
-  later?: 'compaction' | 'slash commands' | 'instruction files' | 'subagents' | 'teams' | 'worktrees';
+  later?: 'slash commands' | 'instruction files' | 'subagents' | 'teams' | 'worktrees';
   /** The field of the input that matchers are compared with; matchers of other events are ignored. */
   matchField?: string;
   gate: Gate | false;
@@ -105,7 +105,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   PreCompact: {
     when: 'Before the conversation is summarised.',
-    later: 'compaction',
     matchField: 'trigger',
     gate: false,
     block: 'the conversation is not summarised now',
@@ -143,7 +142,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   PostCompact: {
     when: 'After the conversation was summarised.',
-    later: 'compaction',
     matchField: 'trigger',
     gate: false,
     answers: [],

@@ -1,27 +1,7 @@
 /** One source of settings, read and checked. */
-import type { PermissionBehavior, Settings } from '../../protocol/index.js';
-import type { WrittenRule } from '../permissions/layers.js';
-import type { SettingsLayerName, SettingsProblem } from './problem.js';
+import type { SettingsLayerName } from './problem.js';
+import type { SettingsLayer } from './settings-layer.js';
 import { readText } from './read.js';
-
-/** A rule with the line it stands in. */
-export interface PlacedRule {
-  behavior: PermissionBehavior;
-  rule: WrittenRule;
-  line: number;
-}
-
-export interface SettingsLayer {
-  name: SettingsLayerName;
-  /** The path of the file, or what stands for it: `--settings`. */
-  file: string;
-  /** Whether there is a file at all. */
-  exists: boolean;
-  /** What can be used: empty when a problem is fatal. */
-  settings: Settings;
-  rules: PlacedRule[];
-  problems: SettingsProblem[];
-}
 
 export type LayerSource =
   /** `required`: that there is no such file is a fatal problem. */

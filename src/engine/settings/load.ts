@@ -3,10 +3,11 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { HookMatcherSettings, PermissionMode, Settings, SettingSource } from '../../protocol/index.js';
 import type { RuleLayer } from '../permissions/layers.js';
 import { managedFiles, type SettingsFiles } from './files.js';
-import { type LayerSource, loadLayer, type PlacedRule, type SettingsLayer, unreadable } from './layer.js';
+import { type LayerSource, loadLayer, unreadable } from './layer.js';
 import { mergeLayers, type MergedSettings } from './merge.js';
 import { OPTIONS_LABEL, SETTINGS_LAYERS, type SettingsLayerName, type SettingsProblem } from './problem.js';
 import { type InertKey, limitProject } from './project-keys.js';
+import type { PlacedRule, SettingsLayer } from './settings-layer.js';
 
 export interface LoadOptions {
   files: SettingsFiles;

@@ -2,8 +2,8 @@
 import type { Settings } from '../../protocol/index.js';
 import { checkSettings, type Finding, isGuard, keyOf } from './check.js';
 import { parseJsonc, type ParsedText } from './jsonc.js';
-import type { PlacedRule, SettingsLayer } from './layer.js';
 import type { SettingsProblem } from './problem.js';
+import type { PlacedRule, SettingsLayer } from './settings-layer.js';
 import { isTable } from './table.js';
 
 type LayerPlace = Pick<SettingsLayer, 'name' | 'file'>;
