@@ -22,7 +22,7 @@ import { Session } from './session.js';
 import type { Entry } from './sessions/entry.js';
 import { createKeeper } from './sessions/kept-output.js';
 import { openLog } from './sessions/open.js';
-import { withPatience } from './sessions/patience.js';
+import { withPatience } from './stores/patience.js';
 import { grantedUpdates, lastChoices, lastNotes, untoldTasks } from './sessions/resume.js';
 import { environmentLimits, openSettings, withSettings } from './settings/session-settings.js';
 import { noticesOf, openSandbox } from './sandbox/open.js';

@@ -22,9 +22,9 @@ export type { CaseVerdict, PermissionCase } from './permissions/check.js';
 export type { Ask, Question } from './questions.js';
 export { examineSandbox, type SandboxExamination } from './sandbox/examine.js';
 export type { Attachment, Session } from './session.js';
-export { createMemoryStore } from './sessions/memory-store.js';
-export { createPostgresStore, type PostgresClient, type PostgresStore } from './sessions/postgres-store.js';
-export { createSqliteStore, type SqliteStore } from './sessions/sqlite-store.js';
+export { createMemoryStore } from './stores/memory-store.js';
+export { createPostgresStore, type PostgresClient, type PostgresStore } from './stores/postgres-store.js';
+export { createSqliteStore, type SqliteStore } from './stores/sqlite-store.js';
 export type {
   AnsweredApproval,
   ApprovalAnswer,
@@ -41,7 +41,7 @@ export type {
   SessionInfo,
   SessionMessage,
   SessionParts,
-} from './sessions/functions.js';
+} from './session-functions/functions.js';
 export type { EditOptions, EditOutcome } from './settings/edit.js';
 export { findProjectRoot, type SettingsFiles, settingsFiles, type SettingsPlaces } from './settings/files.js';
 export {

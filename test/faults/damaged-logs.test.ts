@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/engine/index.js';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
-import { answerApproval } from '../../src/engine/sessions/answer-pending.js';
-import { listSessions } from '../../src/engine/sessions/list.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
+import { answerApproval } from '../../src/engine/session-functions/answer-pending.js';
+import { listSessions } from '../../src/engine/session-functions/list.js';
 import type { SessionConfig } from '../../src/protocol/index.js';
 import { scratch, start } from '../engine/kit.js';
 import { createAgents, errorOf, messagesOf } from './agents.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { scratch, start } from '../engine/kit.js';
 import { type Agents, createAgents, messagesOf, requestsOf } from './agents.js';

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import type { Ask } from '../../src/engine/questions.js';
 import type { ScriptAnswer, ScriptStep } from '../../src/engine/model/script-step.js';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { type Run, start, stillClock, user } from '../engine/kit.js';
 

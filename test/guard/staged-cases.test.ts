@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createEngine, createFileStore, createMemoryStore, serveHost } from '../../src/engine/index.js';
-import { projectSlug } from '../../src/engine/sessions/file-store.js';
+import { projectSlug } from '../../src/engine/stores/file-store.js';
 import type { Message } from '../../src/protocol/index.js';
 import { parseArgv, systemClock, toArgv } from '../../src/protocol/plain.js';
 import { createSdkMcpServer, type Options, query, tool } from '../../src/sdk/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
 import { createPlace, entriesIn, functions, LogMaker } from './functions-kit.js';
 
 const { answerApproval, pendingApprovals } = functions;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { completionScript } from '../../src/cli/completion.js';
 import { runSessions, SESSION_COMMANDS } from '../../src/cli/sessions.js';
 import { describeAge, describeSize, toTable, widthOf } from '../../src/cli/table.js';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
 import { createPlace, functions, LogMaker, type Place } from './functions-kit.js';
 
 const ONE = 'aaaaaaaa-0000-4000-8000-000000000001';

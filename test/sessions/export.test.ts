@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ExportedSession } from '../../src/engine/sessions/export.js';
-import { toFenced, toInline, toProse } from '../../src/engine/sessions/prose.js';
+import type { ExportedSession } from '../../src/engine/session-functions/export.js';
+import { toFenced, toInline, toProse } from '../../src/engine/session-functions/prose.js';
 import { createPlace, functions, LogMaker } from './functions-kit.js';
 
 describe('exportSession', () => {

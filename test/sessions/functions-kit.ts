@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/engine/index.js';
-import { createFileStore, projectSlug } from '../../src/engine/sessions/file-store.js';
-import * as functions from '../../src/engine/sessions/functions.js';
-import type { SessionParts } from '../../src/engine/sessions/named.js';
+import { createFileStore, projectSlug } from '../../src/engine/stores/file-store.js';
+import * as functions from '../../src/engine/session-functions/functions.js';
+import type { SessionParts } from '../../src/engine/session-functions/named.js';
 import type { Clock } from '../../src/protocol/index.js';
 import { scratch } from '../engine/kit.js';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/engine/index.js';
-import { createFileStore, projectSlug } from '../../src/engine/sessions/file-store.js';
+import { createFileStore, projectSlug } from '../../src/engine/stores/file-store.js';
 import { InMemorySessionStore } from '../../src/sdk/memory-session-store.js';
 import { loadSession } from '../../src/engine/sessions/resume.js';
 import type { SessionStore } from '../../src/protocol/index.js';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { toPhrases } from '../../src/engine/sessions/search-text.js';
+import { toPhrases } from '../../src/engine/session-functions/search-text.js';
 import { createPlace, functions, LogMaker, type Place } from './functions-kit.js';
 
 const ids = async (place: Place, query: string, options: object = {}) =>

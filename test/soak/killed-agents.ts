@@ -6,7 +6,7 @@ import { toContext } from '../../src/engine/context.js';
 import { openCalls } from '../../src/engine/next-action.js';
 import { readEntries, toChain } from '../../src/engine/sessions/chain.js';
 import { isLifeEntry } from '../../src/engine/sessions/entry.js';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
 import { cutAnswers } from '../../src/engine/sessions/resume.js';
 import type { MessageParam, ToolResultBlock } from '../../src/protocol/index.js';
 import { type Agents, createAgents, messagesOf, requestsOf } from '../faults/agents.js';

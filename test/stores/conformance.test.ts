@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
-import { createMemoryStore } from '../../src/engine/sessions/memory-store.js';
-import { createMirrorStore } from '../../src/engine/sessions/mirror-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
+import { createMemoryStore } from '../../src/engine/stores/memory-store.js';
+import { createMirrorStore } from '../../src/engine/stores/mirror-store.js';
 import { InMemorySessionStore } from '../../src/sdk/memory-session-store.js';
-import { createSqliteStore, type SqliteStore } from '../../src/engine/sessions/sqlite-store.js';
-import { withPatience } from '../../src/engine/sessions/patience.js';
+import { createSqliteStore, type SqliteStore } from '../../src/engine/stores/sqlite-store.js';
+import { withPatience } from '../../src/engine/stores/patience.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { storeConformance } from '../../src/testing/store-conformance.js';
 

@@ -2,7 +2,7 @@ import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utim
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
 import { createFakeClock } from '../../src/testing/index.js';
 import { scratch } from '../engine/kit.js';
 

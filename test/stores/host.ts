@@ -1,8 +1,8 @@
 /** A process that uses a store as it is told, line by line on its standard input. It answers each with a line of JSON. */
 import { createInterface } from 'node:readline';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
-import { createPostgresStore } from '../../src/engine/sessions/postgres-store.js';
-import { createSqliteStore } from '../../src/engine/sessions/sqlite-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
+import { createPostgresStore } from '../../src/engine/stores/postgres-store.js';
+import { createSqliteStore } from '../../src/engine/stores/sqlite-store.js';
 import type { Clock, Lease } from '../../src/protocol/index.js';
 import { HeddleError, systemClock } from '../../src/protocol/plain.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
-import { createMemoryStore } from '../../src/engine/sessions/memory-store.js';
-import { createMirrorStore, type MirrorOptions } from '../../src/engine/sessions/mirror-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
+import { createMemoryStore } from '../../src/engine/stores/memory-store.js';
+import { createMirrorStore, type MirrorOptions } from '../../src/engine/stores/mirror-store.js';
 import type { PublicSessionKey, PublicSessionStore, SessionStoreEntry } from '../../src/protocol/index.js';
 import { InMemorySessionStore } from '../../src/sdk/memory-session-store.js';
 import { createFakeClock } from '../../src/testing/index.js';

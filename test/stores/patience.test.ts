@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/engine/sessions/memory-store.js';
-import { withPatience } from '../../src/engine/sessions/patience.js';
+import { createMemoryStore } from '../../src/engine/stores/memory-store.js';
+import { withPatience } from '../../src/engine/stores/patience.js';
 import { HeddleError } from '../../src/protocol/plain.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { createFakeClock } from '../../src/testing/index.js';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresStore, type PostgresStore } from '../../src/engine/sessions/postgres-store.js';
+import { createPostgresStore, type PostgresStore } from '../../src/engine/stores/postgres-store.js';
 import { createFakeClock } from '../../src/testing/index.js';
 import { storeConformance } from '../../src/testing/store-conformance.js';
 import { createHosts, type Hosts, processChecks } from './processes.js';

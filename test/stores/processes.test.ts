@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createFileStore } from '../../src/engine/sessions/file-store.js';
-import { createSqliteStore } from '../../src/engine/sessions/sqlite-store.js';
+import { createFileStore } from '../../src/engine/stores/file-store.js';
+import { createSqliteStore } from '../../src/engine/stores/sqlite-store.js';
 import { scratch } from '../engine/kit.js';
 import { createHosts, type Hosts, processChecks } from './processes.js';
 

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSqliteStore } from '../../src/engine/sessions/sqlite-store.js';
+import { createSqliteStore } from '../../src/engine/stores/sqlite-store.js';
 import { createFakeClock } from '../../src/testing/index.js';
 import { scratch } from '../engine/kit.js';
 

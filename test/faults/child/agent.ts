@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, rmSync, writeFileSync, writeSync } from 'node:f
 import { join } from 'node:path';
 import type { ScriptAnswer } from '../../../src/engine/model/script-step.js';
 import { createScriptedModel } from '../../../src/engine/model/scripted.js';
-import { createFileStore } from '../../../src/engine/sessions/file-store.js';
+import { createFileStore } from '../../../src/engine/stores/file-store.js';
 import type { ModelRequest, SessionStore, Tool, UserMessage } from '../../../src/protocol/index.js';
 import { HeddleError } from '../../../src/protocol/plain.js';
 import { type Options, query } from '../../../src/sdk/index.js';

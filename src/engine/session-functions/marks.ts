@@ -1,6 +1,6 @@
 /** What people say about a session. Each is one line at its end, so that a session that is being run can have it too. */
 import { HeddleError } from '../../protocol/plain.js';
-import type { MarkEntry } from './entry.js';
+import type { MarkEntry } from '../sessions/entry.js';
 import { type DirOption, keyOf, type SessionParts } from './named.js';
 
 const MAX_TITLE = 1_000;

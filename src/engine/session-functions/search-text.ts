@@ -1,6 +1,6 @@
 /** From lines of a log, and from what a person looks for, to what the index understands. */
 import type { UserContentBlock } from '../../protocol/index.js';
-import { type AssistantEntry, isChainEntry, parseEntry, toBlocks, type UserEntry } from './entry.js';
+import { type AssistantEntry, isChainEntry, parseEntry, toBlocks, type UserEntry } from '../sessions/entry.js';
 
 /** What one line of a log adds to the index. */
 export type Indexed =

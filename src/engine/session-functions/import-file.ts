@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { HeddleError, isSessionId } from '../../protocol/plain.js';
 import { importSessionToStore } from './copy.js';
-import { cwdOf, readLog } from './log-reader.js';
-import { createMemoryStore } from './memory-store.js';
+import { cwdOf, readLog } from '../stores/log-reader.js';
+import { createMemoryStore } from '../stores/memory-store.js';
 import type { SessionParts } from './named.js';
-import { loadSession } from './resume.js';
+import { loadSession } from '../sessions/resume.js';
 
 /** Takes the log of a session that was written elsewhere into the store, line by line. */
 export async function importSessionFile(

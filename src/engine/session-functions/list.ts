@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
-import { describeSessions, type SessionInfo, toInfo } from './info.js';
+import { describeSessions, type SessionInfo, toInfo } from '../sessions/info.js';
 import { type DirOption, glanceAtNamed, isOfProject, type PageOptions, readPage, type SessionParts } from './named.js';
 import { foldersOfProject } from './work-trees.js';
 

@@ -2,13 +2,13 @@
 import type { ContentBlock, ToolResultBlock, ToolUseBlock, UserContentBlock } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { cutText } from '../tools/bound.js';
-import { type AssistantEntry, type Entry, isLifeEntry, toBlocks, type UserEntry } from './entry.js';
-import type { SessionInfo } from './info.js';
+import { type AssistantEntry, type Entry, isLifeEntry, toBlocks, type UserEntry } from '../sessions/entry.js';
+import type { SessionInfo } from '../sessions/info.js';
 import { getSessionInfo } from './list.js';
 import { isSaid, type SessionMessage, toSessionMessages } from './messages.js';
 import { type DirOption, keyOf, type SessionParts } from './named.js';
 import { toFenced, toHtml, toInline, toProse, toQuote } from './prose.js';
-import { loadSession } from './resume.js';
+import { loadSession } from '../sessions/resume.js';
 
 export const EXPORT_FORMATS = ['markdown', 'json'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

@@ -2,10 +2,10 @@
 import type { Lease, SessionKey } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { currentTurn, type OpenCall, openCalls } from '../next-action.js';
-import type { CallEntry, Entry } from './entry.js';
-import { isLifeEntry } from './entry.js';
+import type { CallEntry, Entry } from '../sessions/entry.js';
+import { isLifeEntry } from '../sessions/entry.js';
 import { type DirOption, keyOf, type SessionParts } from './named.js';
-import { lastChoices, loadSession } from './resume.js';
+import { lastChoices, loadSession } from '../sessions/resume.js';
 
 /** A tool call that waits for a person. */
 export interface PendingApproval {

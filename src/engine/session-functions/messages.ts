@@ -1,5 +1,5 @@
-import { readEntries, toChain } from './chain.js';
-import { type BoundaryEntry, type ChainEntry, type Entry, isChainEntry } from './entry.js';
+import { readEntries, toChain } from '../sessions/chain.js';
+import { type BoundaryEntry, type ChainEntry, type Entry, isChainEntry } from '../sessions/entry.js';
 import { checkSessionId, type DirOption, glanceAtNamed, type PageOptions, pageOf, type SessionParts } from './named.js';
 
 /** One message of a conversation, as it is kept. */

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { Clock, SessionGlance, SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError, isSessionId } from '../../protocol/plain.js';
-import { projectSlug } from './file-store.js';
-import { glanceAt } from './info.js';
+import { projectSlug } from '../stores/file-store.js';
+import { glanceAt } from '../sessions/info.js';
 import { foldersOfProject } from './work-trees.js';
 
 /** What the functions of sessions work with. */

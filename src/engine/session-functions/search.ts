@@ -1,6 +1,6 @@
 import { HeddleError } from '../../protocol/plain.js';
-import { projectSlug } from './file-store.js';
-import { describeSessions, type SessionInfo } from './info.js';
+import { projectSlug } from '../stores/file-store.js';
+import { describeSessions, type SessionInfo } from '../sessions/info.js';
 import { type DirOption, readPage, type SessionParts } from './named.js';
 import { ROWS_PER_SESSION, type SearchIndex, withSearchIndex } from './search-index.js';
 import { joinLetters, toPhrases } from './search-text.js';

@@ -4,13 +4,13 @@ import type { SessionKey, SessionStore, PublicSessionStore } from '../../protoco
 import { HeddleError } from '../../protocol/plain.js';
 import { currentTurn } from '../next-action.js';
 import { HEDDLE_VERSION } from '../version.js';
-import { cutAfter } from './chain.js';
-import { type Entry, isBoundary, isChainEntry, LOG_FORMAT } from './entry.js';
-import { forkEntries } from './fork.js';
+import { cutAfter } from '../sessions/chain.js';
+import { type Entry, isBoundary, isChainEntry, LOG_FORMAT } from '../sessions/entry.js';
+import { forkEntries } from '../sessions/fork.js';
 import { getSessionInfo } from './list.js';
 import { type DirOption, keyOf, type SessionParts, sessionNotFound } from './named.js';
-import { toSessionStore } from './remote-store.js';
-import { loadSession } from './resume.js';
+import { toSessionStore } from '../stores/remote-store.js';
+import { loadSession } from '../sessions/resume.js';
 
 export interface ForkOptions extends DirOption {
   /** The last message that the copy has. */

@@ -8,9 +8,9 @@ export {
 } from './answer-pending.js';
 export { type ForkOptions, forkSession, type ImportOptions, importSessionToStore } from './copy.js';
 export { type ExportedSession, type ExportFormat, type ExportOptions, exportSession } from './export.js';
-export { findTitled } from './find.js';
+export { findTitled } from '../sessions/find.js';
 export { importSessionFile } from './import-file.js';
-export type { SessionInfo } from './info.js';
+export type { SessionInfo } from '../sessions/info.js';
 export { getSessionInfo, type ListOptions, listSessions } from './list.js';
 export { archiveSession, renameSession, tagSession } from './marks.js';
 export {
@@ -21,6 +21,6 @@ export {
   type SessionMessage,
 } from './messages.js';
 export type { DirOption, PageOptions, SessionParts } from './named.js';
-export { toSessionStore } from './remote-store.js';
+export { toSessionStore } from '../stores/remote-store.js';
 export { deleteSession } from './remove.js';
 export { type SearchOptions, type SearchResult, searchSessions } from './search.js';
