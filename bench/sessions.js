@@ -142,7 +142,7 @@ async function longestBlock(act) {
 /** The store without the rest of the engine. */
 async function bundle({ root, folder }) {
   const outfile = join(folder, 'file-store.mjs');
-  const entry = join(root, 'src/engine/sessions/file-store.ts');
+  const entry = join(root, 'src/engine/stores/file-store.ts');
   await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
   return (await import(pathToFileURL(outfile).href)).createFileStore;
 }

@@ -235,7 +235,7 @@ describe('what goes wrong', () => {
           import { createPostgresStore } from './postgres-store.js';
           createPostgresStore({ url: 'postgres://x' }).list().catch(({ code, message, hint }) =>
             console.log(JSON.stringify({ code, message, hint })));`,
-        resolveDir: join(import.meta.dirname, '../../src/engine/sessions'),
+        resolveDir: join(import.meta.dirname, '../../src/engine/stores'),
       },
       outfile: join(folder, 'bare.mjs'),
       bundle: true,
