@@ -15,6 +15,8 @@ const LINE =
   'cd /repo && npm test -- --reporter=dot --grep "permission rules" 2>&1 | tail -40 && git status --short && ' +
   'git diff --stat HEAD~1 -- src/engine | head -30 && echo "all checks are done" && ls -la src/engine/tools';
 
+const numbered = (text, count) => Array.from({ length: count }, (_, at) => text + at).join(' ');
+
 /** Lines that are made to keep a reader busy: words that may each begin a command, loops in loops, values that double. */
 const HOSTILE = [
   `${'ssh h '.repeat(15)}ls`,
@@ -26,6 +28,13 @@ const HOSTILE = [
   `a='${'x '.repeat(2_000)}'; echo ${'$a '.repeat(1_500)}`,
   `sudo --zz ${`${'{a,b}'.repeat(8)} `.repeat(230)}`,
   '"$(time '.repeat(1_200),
+  `cp ${numbered('-t d', 700)} ${numbered('a', 700)}`,
+  `tar xf a ${numbered('-C d', 700)} ${numbered('m', 700)}`,
+  `wget ${numbered('-P d', 700)} ${numbered('u', 700)}`,
+  `rsync -R ${numbered('a', 1_500)}`,
+  `git show ${numbered('HEAD:a', 1_000)}`,
+  `sed -n '${'w'.repeat(9_900)}'`,
+  `cat ${'* '.repeat(4_900)}`,
 ];
 
 export async function measurePermissions({ root, cwd }) {

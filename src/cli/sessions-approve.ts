@@ -1,5 +1,6 @@
 /** Tool calls whose question outlived the process that asked it: pending, approve, deny. */
 import type { AnsweredApproval, PendingApproval } from '../engine/index.js';
+import { HeddleError } from '../protocol/plain.js';
 import { describeQuestion } from './ask.js';
 import {
   type Command,
@@ -40,6 +41,11 @@ export const pending: Command = async (input, parts) => {
 async function waitingOf({ functions, parts }: Opened, sessionId: string): Promise<PendingOf> {
   const calls = await functions.pendingApprovals(parts, sessionId);
   const info = await functions.getSessionInfo(parts, sessionId);
+  if (info === undefined && calls.length === 0) {
+    throw new HeddleError('session_not_found', `No conversation found with session ID: ${sessionId}`, {
+      hint: 'heddle sessions list --all shows every session.',
+    });
+  }
   return { sessionId, summary: info?.summary ?? '', calls };
 }
 

@@ -37,8 +37,8 @@ export const list: Command = async (input, parts) => {
     shown.length < wanted.length ? `${wanted.length - shown.length} more (--limit)` : '',
     wanted.length < all.length ? `${all.length - wanted.length} in the archive (--archived)` : '',
   ].filter((note) => note !== '');
-  if (shown.length === 0) parts.stdout.write(dir === undefined ? 'There are no sessions.\n' : NONE_HERE);
-  else parts.stdout.write(toSessionTable(shown, { parts, withFolder: dir === undefined }));
+  if (wanted.length === 0) parts.stdout.write(dir === undefined ? 'There are no sessions.\n' : NONE_HERE);
+  else if (shown.length > 0) parts.stdout.write(toSessionTable(shown, { parts, withFolder: dir === undefined }));
   if (notes.length > 0) parts.stderr.write(`${notes.join(', ')}\n`);
   return 0;
 };
@@ -93,7 +93,7 @@ export const search: Command = async (input, parts) => {
   const query = input.words.join(' ');
   const found = await opened.functions.searchSessions(opened.parts, query, { dir, limit: input.limit });
   if (input.json) writeJson(parts, found);
-  else if (found.length === 0) parts.stdout.write(`No session has ${toVisibleLine(query)}.\n`);
+  else if (found.length === 0 && input.limit !== 0) parts.stdout.write(`No session has ${toVisibleLine(query)}.\n`);
   else parts.stdout.write(found.map((each) => describeFound(each, parts)).join(''));
   return 0;
 };

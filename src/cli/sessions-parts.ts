@@ -58,7 +58,7 @@ const MIN_PREFIX = 4;
 
 /** The id of the session that a person means: by its id, the start of it, or its title. */
 export async function findSession({ functions, parts }: Opened, name: string, cwd: string): Promise<string> {
-  if (isSessionId(name)) return name.toLowerCase();
+  if (isSessionId(name)) return functions.storedId(parts, name).catch(() => name);
   const matches = /^[0-9a-f-]+$/i.test(name) ? await startingWith(parts, name) : [];
   const [first, second] = matches;
   if (first !== undefined && second === undefined && name.length >= MIN_PREFIX) return first;

@@ -1,4 +1,5 @@
 import type { ContentBlock, MessageParam, ToolResultBlock, UserContentBlock } from '../protocol/index.js';
+import { replaceRefused } from './compaction/refused.js';
 import { shortenResult } from './compaction/trim-note.js';
 import { type AssistantEntry, type Entry, isLifeEntry, toBlocks, type UserEntry } from './sessions/entry.js';
 
@@ -31,16 +32,17 @@ export interface ContextParts {
 export function readContext(entries: readonly Entry[]): ContextParts {
   const since = sinceSummary(entries);
   const aborted = abortedMessages(since);
-  const dropped = droppedEntries(since);
+  const replaced = replaceRefused(since);
   const said: SaidEntry[] = [];
   const trimmed = new Set<string>();
-  for (const entry of since) {
+  for (const written of since) {
+    const entry = replaced.has(written) ? replaced.get(written) : written;
+    if (entry === undefined) continue;
     if (isLifeEntry(entry)) {
       if (entry.kind === 'trim') for (const id of entry.toolUseIds) trimmed.add(id);
     } else if (entry.type === 'user') {
-      if (!dropped.has(entry)) said.push(entry);
-      else if (entry.isCompactSummary) said.push(onlyTexts(entry));
-    } else if (entry.type === 'assistant' && !dropped.has(entry)) {
+      said.push(entry);
+    } else if (entry.type === 'assistant') {
       if (!entry.isApiErrorMessage && !aborted.has(entry.message.id)) said.push(entry);
     }
   }
@@ -111,26 +113,3 @@ function abortedMessages(entries: readonly Entry[]): Set<string> {
   for (const entry of entries) if (isLifeEntry(entry) && entry.kind === 'aborted') ids.add(entry.messageId);
   return ids;
 }
-
-/** What turns said that the model API refused; what the engine told about the surroundings stays. */
-function droppedEntries(entries: readonly Entry[]): Set<Entry> {
-  const dropped = new Set<Entry>();
-  let turn: Entry[] = [];
-  for (const entry of entries) {
-    if (!isLifeEntry(entry)) turn.push(entry);
-    else if (entry.kind === 'turn' && entry.state === 'started') turn = [];
-    else if (entry.kind === 'turn' && entry.dropped) for (const one of turn) if (!isSurroundings(one)) dropped.add(one);
-  }
-  return dropped;
-}
-
-const isSurroundings = (entry: Entry): boolean => entry.type === 'user' && entry.isMeta === true;
-
-/** A summary that was made in a refused turn stays; an image that came with its prompt may be what was refused. */
-const onlyTexts = (entry: UserEntry): UserEntry => ({
-  ...entry,
-  message: {
-    role: 'user',
-    content: toBlocks(entry.message.content).filter(({ type }) => type === 'text'),
-  },
-});

@@ -183,6 +183,7 @@ export function createEngine(parts: EngineParts): Engine {
     };
     const release = async (): Promise<void> => {
       await tasks.stopAll();
+      await checkpoints?.close();
       hooks.close();
       await log.release();
       await machine.close();

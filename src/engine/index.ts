@@ -23,6 +23,7 @@ export type { Ask, Question } from './questions.js';
 export { examineSandbox, type SandboxExamination } from './sandbox/examine.js';
 export type { Attachment, Session } from './session.js';
 export { createMemoryStore } from './stores/memory-store.js';
+export { type PatienceOptions, withPatience } from './stores/patience.js';
 export { createPostgresStore, type PostgresClient, type PostgresStore } from './stores/postgres-store.js';
 export { createSqliteStore, type SqliteStore } from './stores/sqlite-store.js';
 export type {

@@ -13,6 +13,7 @@ import {
   type AssistantEntry,
   type BoundaryEntry,
   type ChainFields,
+  isChainEntry,
   type Entry,
   type LifeEntry,
   toMessage,
@@ -61,6 +62,8 @@ export class Recorder {
   readonly #logger: Logger;
   #preface: readonly LifeFields<LifeEntry>[];
   #lost = false;
+  /** When the last entry of the conversation was written. */
+  #lastTime: number;
 
   /** The preface is written before the first entry: a session in which nothing happens leaves no file. */
   constructor(parts: {
@@ -75,6 +78,12 @@ export class Recorder {
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#preface = parts.preface;
+    this.#lastTime = Date.parse(parts.log.entries.findLast(isChainEntry)?.timestamp ?? '') || 0;
+  }
+
+  /** Something could not be written: a resume would not find it. */
+  get losesWrites(): boolean {
+    return this.#lost;
   }
 
   /** Writes the preface, if it is not there yet. */
@@ -169,7 +178,7 @@ export class Recorder {
       uuid: uuid ?? this.#clock.uuid(),
       parentUuid: this.log.leaf,
       sessionId: this.log.key.sessionId,
-      timestamp: new Date(this.#clock.now()).toISOString(),
+      timestamp: this.#nextTime(),
       cwd: this.log.key.cwd,
       version: FOLLOWED_VERSION,
       userType: 'external',
@@ -177,6 +186,12 @@ export class Recorder {
       writer: 'heddle',
       ...(this.branch !== undefined && { gitBranch: this.branch }),
     };
+  }
+
+  /** Other readers of such files take the entry with the latest time for the end of the conversation: no two have the same. */
+  #nextTime(): string {
+    this.#lastTime = Math.max(this.#clock.now(), this.#lastTime + 1);
+    return new Date(this.#lastTime).toISOString();
   }
 
   #append(entry: Entry, sync = false): void | Promise<void> {

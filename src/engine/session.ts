@@ -21,6 +21,7 @@ import { type Ending, toResult } from './outcome.js';
 import { describeSurroundings, gitBranch } from './prompt.js';
 import type { Ask } from './questions.js';
 import type { SessionScope, TurnTally } from './scope.js';
+import { isChainEntry } from './sessions/entry.js';
 import type { TaskNotice } from './tasks.js';
 import { runBatch, settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
@@ -166,7 +167,8 @@ export class Session {
   ): Promise<RewindFilesResult> {
     const { checkpoints, recorder } = this.scope;
     if (checkpoints === undefined) throw new HeddleError('not_supported', 'File rewinding is not enabled.');
-    if (currentTurn(recorder.log.entries)) {
+    // A turn that a dead process left open does not run.
+    if (this.#running && currentTurn(recorder.log.entries)) {
       throw new HeddleError('request_failed', 'A turn is running. Interrupt it, or wait for its result.');
     }
     await this.#running?.over;
@@ -225,7 +227,7 @@ export class Session {
 
   /** A turn: from the message of a user to its result. */
   async #answer(message: UserMessage, signal: AbortSignal): Promise<void> {
-    const { recorder, config, clock } = this.scope;
+    const { recorder, config } = this.scope;
     await Promise.resolve();
     this.#inbox.tell(message, 'started');
     const command = config.disableSlashCommands ? undefined : parseCompact(textOf(message));
@@ -234,7 +236,7 @@ export class Session {
       this.#inbox.tell(message, 'completed');
       return;
     }
-    const uuid = message.uuid ?? clock.uuid();
+    const uuid = this.#freshUuid(message);
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
     const source = this.#hasStarted ? undefined : isFirst ? 'startup' : 'resume';
     this.#hasStarted = true;
@@ -255,6 +257,13 @@ export class Session {
       await this.#runTurn(tally, signal);
     }
     this.#inbox.tell(message, 'completed');
+  }
+
+  /** Two entries with one uuid would be one to whoever follows them. */
+  #freshUuid({ uuid }: UserMessage): string {
+    const { recorder, clock } = this.scope;
+    const isKnown = recorder.log.entries.some((entry) => isChainEntry(entry) && entry.uuid === uuid);
+    return uuid === undefined || isKnown ? clock.uuid() : uuid;
   }
 
   #recordMeta(texts: readonly string[]): void {

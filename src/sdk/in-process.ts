@@ -69,7 +69,7 @@ async function openStore(
   { sessionStore, flush, timeoutMs }: StoreOptions,
   tell: (frame: Frame) => void,
 ): Promise<SessionStore> {
-  if (sessionStore && 'lease' in sessionStore) return sessionStore;
+  if (typeof sessionStore === 'object' && sessionStore !== null && 'lease' in sessionStore) return sessionStore;
   const local = createFileStore({ configDir });
   if (sessionStore === undefined) return local;
   const { createMirrorStore } = await loadMirrorStore();

@@ -128,15 +128,66 @@ describe('commands of git (F8)', () => {
     );
   });
 
+  it.each(['--assume-unchanged', '--skip-worktree'])('sees what git is told to overlook (%s)', async (flag) => {
+    bench.put('dirty.txt', 'clean\n');
+    commit();
+    bench.git('update-index', flag, 'a.txt', 'src/b.txt', 'dirty.txt');
+    bench.put('dirty.txt', 'dirty\n');
+    const { before, after, result } = await roundTrip('echo x >> a.txt; rm src/b.txt; echo y >> dirty.txt');
+    expect(after).toEqual(before);
+    expect(result.filesChanged).toHaveLength(3);
+    expect(bench.git('ls-files', '-v')).toMatch(/^[hS] a\.txt$/m);
+  });
+
+  it('sees what appears where a sparse checkout has left it out', async () => {
+    bench.put('src/c.txt', 'one\n');
+    commit();
+    bench.git('sparse-checkout', 'set', '--no-cone', 'a.txt', 'c.txt');
+    expect(existsSync(bench.path('src/b.txt'))).toBe(false);
+    const { before, after, result } = await roundTrip('echo x > src/b.txt; echo y > a.txt');
+    expect(after).toEqual(before);
+    expect(result.filesChanged).toEqual([bench.path('a.txt'), bench.path('src/b.txt')]);
+  });
+
+  it('lists a clean file that git keeps in another encoding, though of the same size', async () => {
+    bench.put('.gitattributes', '*.u16 working-tree-encoding=UTF-16LE\n');
+    const text = '\u{3042}a\u{3042}a';
+    const content = Buffer.from(text, 'utf16le');
+    expect(content).toHaveLength(Buffer.byteLength(text));
+    // Older than the index, so that git trusts its time.
+    utimesSync(bench.put('b.u16', content), 1e9, 1e9);
+    commit();
+    const { result } = await roundTrip('printf "x\\000" > b.u16');
+    expect(result.filesChanged).toEqual([]);
+    expect(result.notRestored).toEqual([
+      { path: bench.path('b.u16'), reason: expect.stringContaining('converts it (line ends, encoding') },
+    ]);
+  });
+
+  it('lists a pipe that was made, once', async () => {
+    commit();
+    await bench.turn('p0', () => bench.shell('mkfifo src/pipe; ln -s a.txt link'));
+    const result = await bench.checkpoints.rewind('p0');
+    expect(result.notRestored?.map(({ path }) => path).toSorted()).toEqual([
+      bench.path('link'),
+      bench.path('src/pipe'),
+    ]);
+    expect(result.skippedLinks).toBe(2);
+  });
+
   it('looks at the working directory alone when that is a part of the repository', async () => {
     commit();
     bench.put('src/loose', 'x');
     bench.resume({ roots: () => [bench.path('src')], cwd: bench.path('src') });
-    await bench.turn('p0', () => bench.shell('echo x >> src/b.txt; rm src/loose; echo y >> a.txt'));
+    bench.put('c.txt', 'one\n');
+    // Which file the second line writes is not to be seen.
+    const hidden = 'f=$(echo c); echo y >> $f.txt';
+    await bench.turn('p0', () => bench.shell(`echo x >> src/b.txt; rm src/loose; echo y >> a.txt; ${hidden}`));
     expect(await bench.checkpoints.rewind('p0')).toMatchObject({
-      filesChanged: [bench.path('src/b.txt'), bench.path('src/loose')],
+      filesChanged: [bench.path('a.txt'), bench.path('src/b.txt'), bench.path('src/loose')],
     });
-    expect(bench.text('a.txt')).toBe('one\ny\n');
+    expect(bench.text('a.txt')).toBe('one\n');
+    expect(bench.text('c.txt')).toBe('one\ny\n');
   });
 
   it('looks into ignored folders and into other repositories', async () => {

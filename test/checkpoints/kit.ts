@@ -14,8 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type CheckpointParts, type Checkpoints, createCheckpoints } from '../../src/engine/checkpoints/checkpoints.js';
+import { createBashTool } from '../../src/engine/tools/bash.js';
+import { toChange } from '../../src/engine/tools/pipeline.js';
 import type { Entry, FileEntry } from '../../src/engine/sessions/entry.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
+import type { ToolContext } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
 
 export const PROMPTS = ['p0', 'p1', 'p2', 'p3', 'p4'] as const;
@@ -35,6 +38,7 @@ export interface Bench {
   tree(): Record<string, string>;
   /** As a file tool does it. */
   write(name: string, content: string | Uint8Array): Promise<void>;
+  /** As the tool Bash does it, with what is known of the line. */
   shell(line: string): Promise<void>;
   git(...args: string[]): string;
   /** A turn with calls in it. */
@@ -51,11 +55,14 @@ export function createBench(given: Partial<CheckpointParts> = {}): Bench {
   const config = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-config-')));
   const workspace = createLocalWorkspace({ clock: systemClock });
   const env = { PATH: process.env.PATH ?? '', HOME: config };
+  // Nothing of it runs, so that it needs no more parts.
+  const bash = createBashTool({ env } as unknown as Parameters<typeof createBashTool>[0]);
   let calls = 0;
 
   const open = (parts: Partial<CheckpointParts> = {}): Checkpoints =>
     createCheckpoints({
       folder: bench.session,
+      configDir: dirname(dirname(bench.session)),
       workspace,
       clock: systemClock,
       logger: (level, text, data) => {
@@ -99,7 +106,10 @@ export function createBench(given: Partial<CheckpointParts> = {}): Bench {
       await current.afterCall(call);
     },
     async shell(line) {
-      const call = { toolUseId: `call-${++calls}`, tool: 'Bash', edits: false, writes: [], shell: true };
+      const input = await bash.parse({ command: line });
+      const judgedPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+      const context = { toolUseId: `call-${++calls}`, cwd: folder, judgedPath } as ToolContext;
+      const call = toChange(bash, { ...input }, context);
       await current.beforeCall(call);
       execFileSync('bash', ['-ec', line], { cwd: folder, env: { ...env, ...GIT_USER }, stdio: 'pipe' });
       await current.afterCall(call);

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../workspace/running.js';
 import { type Bench, createBench } from './kit.js';
 
 let bench: Bench;
@@ -39,6 +40,9 @@ const COMMANDS: Record<string, string> = {
   'an ignored file': 'echo changed > .env; echo new > .env.local',
   'in place, of the same size': 'printf "eno\\n" > a.txt; touch -r dirty.txt a.txt',
   'nothing but times': 'touch a.txt loose.txt',
+  'what a line names':
+    'echo x > a.txt; echo x >> dirty.txt; tee loose.txt < a.txt; cp a.txt copy; truncate -s0 deep/b.txt',
+  'what a line hides': 'for f in a deep/b; do echo x >> $f.txt; done',
 };
 
 describe.each(Object.entries(KINDS))('rewind of commands in %s (F8)', (_kind, prepare) => {
@@ -168,6 +172,108 @@ describe.each(Object.entries(KINDS))('rewind of commands in %s (F8)', (_kind, pr
     });
     expect((await bench.checkpoints.rewind('p0')).notRestored).toBeUndefined();
     expect(bench.tree()).toEqual(before);
+  });
+
+  it('keeps a file of a tool that writes while a task runs', async () => {
+    bench.resume({ background: () => true });
+    const before = bench.tree();
+    await bench.turn('p0', async () => {
+      await bench.shell('true');
+      await bench.write('a.txt', 'by the tool\n');
+      await bench.write('new/file', 'by the tool\n');
+      bench.put('a.txt', 'by the tool, then the task\n');
+    });
+    expect((await bench.checkpoints.rewind('p0')).notRestored).toBeUndefined();
+    expect(bench.tree()).toEqual(before);
+  });
+
+  describe('after the turn of a background task', () => {
+    let runs: boolean;
+    let endTask: () => void;
+
+    /** A turn that leaves a task behind, which then changes files. */
+    const leave = async (): Promise<void> => {
+      const over = new Promise<void>((resolve) => {
+        endTask = () => {
+          runs = false;
+          resolve();
+        };
+      });
+      runs = false;
+      bench.resume({ background: () => runs, taskEnd: () => over });
+      await bench.turn('p0', async () => {
+        runs = true;
+        await bench.shell('echo x > x');
+      });
+      bench.put('a.txt', 'late\n');
+      bench.put('log/out', 'late\n');
+    };
+    const late = (): string[] => [bench.path('a.txt'), bench.path('log/out')];
+    const preview = (uuid: string) => bench.checkpoints.rewind(uuid, { dryRun: true });
+
+    it('lists what it changed, and restores that when asked to', async () => {
+      const before = bench.tree();
+      await leave();
+      const result = await bench.checkpoints.rewind('p0');
+      expect(result.filesChanged).toEqual([bench.path('x')]);
+      const paths = result.notRestored?.map(({ path }) => path);
+      expect(paths).toEqual(expect.arrayContaining(late()));
+      expect(result.notRestored?.[0]?.reason).toContain('a task ran in the background');
+      expect(bench.text('a.txt')).toBe('late\n');
+      await bench.checkpoints.rewind('p0', { overwriteEdits: true });
+      expect(bench.tree()).toEqual(before);
+    });
+
+    it('goes on after a rewind', async () => {
+      const before = bench.tree();
+      await leave();
+      await bench.checkpoints.rewind('p0', { overwriteEdits: true });
+      bench.put('a.txt', 'later\n');
+      expect((await preview('p0')).notRestored).toEqual([
+        { path: bench.path('a.txt'), reason: expect.stringContaining('by whom') },
+      ]);
+      await bench.checkpoints.rewind('p0', { overwriteEdits: true });
+      expect(bench.tree()).toEqual(before);
+    });
+
+    it('is not the work of the next turn', async () => {
+      await leave();
+      const between = bench.tree();
+      await bench.turn('p1', async () => {
+        await bench.write('b', 'b');
+        bench.put('a.txt', 'in the next turn\n');
+      });
+      const first = await preview('p0');
+      expect(first.notRestored?.map(({ path }) => path)).toEqual(expect.arrayContaining(late()));
+      const result = await bench.checkpoints.rewind('p1');
+      expect(result.notRestored).toBeUndefined();
+      expect(result.filesChanged).toEqual([bench.path('a.txt'), bench.path('b')]);
+      expect(bench.tree()).toEqual(between);
+    });
+
+    it('ends with the task', async () => {
+      await leave();
+      endTask();
+      await until(() => late().every((path) => bench.notes().some((note) => note.path === path)));
+      bench.put('theirs', 'someone else');
+      bench.put('deep/b.txt', 'someone else');
+      const paths = (await preview('p0')).notRestored?.map(({ path }) => path);
+      expect(paths).toEqual(expect.arrayContaining(late()));
+      expect(paths).not.toContain(bench.path('theirs'));
+      expect(paths).not.toContain(bench.path('deep/b.txt'));
+    });
+
+    it.each(['closed', 'killed'])('is found after a resume of a session that was %s', async (how) => {
+      await leave();
+      if (how === 'closed') {
+        await bench.checkpoints.close();
+        bench.put('theirs', 'someone else');
+      }
+      bench.resume();
+      const paths = (await preview('p0')).notRestored?.map(({ path }) => path);
+      expect(paths).toEqual(expect.arrayContaining(late()));
+      expect(paths).not.toContain(bench.path('theirs'));
+    });
   });
 
   it('lists what may have been a background task where nobody can tell', async () => {

@@ -184,6 +184,32 @@ describe('G3: an overflow that the API reports', () => {
     expect(sentIn(run.model.requests[5])).toMatch(/oldest messages were too long.*END-3/s);
   });
 
+  it('G10: what ran in the turn stays known, for the next turn and for /compact', async () => {
+    const off = { ...bypass, settings: '{"autoCompactEnabled": false}' };
+    const run = await start([bash('t1', 'echo RESULT'), { error: tooLong }, 'fine', SUMMARY, 'ok'], { config: off });
+    const refused = await run.ask('DO-THIS');
+    expect(refused).toMatchObject({ is_error: true, error_code: 'model_prompt_too_long' });
+    expect(refused.subtype === 'success' && refused.result).toMatch(/\/compact.*stay made, and known/);
+    expect(await run.ask('and now')).toMatchObject({ result: 'fine' });
+    const sent = sentIn(run.model.requests[2]);
+    expect(sent).toMatch(/DO-THIS.*You called Bash with.*echo RESULT.*It is done.*and now/s);
+    expect(sent).not.toContain('tool_use');
+    expect(pairsAreWhole(run.model.requests[2]?.body.messages ?? [])).toBe(true);
+
+    const fresh = await start([bash('t1', 'echo RESULT'), { error: tooLong }, SUMMARY], { config: off });
+    await fresh.ask('DO-THIS');
+    expect((await compactBy(fresh)).outcome.kind).toBe('compacted');
+    expect(sentIn(fresh.model.requests[2])).toMatch(/DO-THIS.*You called Bash.*detailed summary/s);
+  });
+
+  it('a refusal is no summary: the turn goes on as it was', async () => {
+    const refusal = { text: 'I cannot help with that.', stopReason: 'refusal' };
+    const run = await start([bash('t1', 'true', { usage: FULL }), refusal, 'done'], { config: bypass });
+    expect(await run.ask('go')).toMatchObject({ result: 'done' });
+    expect(contents(run.messages, 'informational')).toContain('refused to sum up');
+    expect(sentIn(run.model.requests[2])).not.toContain('I cannot help');
+  });
+
   it('stays an error when the summary does not help, or there is nothing to sum up', async () => {
     const run = await start(['one', { error: tooLong }, SUMMARY, { error: tooLong }, 'fine']);
     await run.ask('first');

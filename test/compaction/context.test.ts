@@ -55,6 +55,70 @@ describe('the context of a conversation that was summed up', () => {
   });
 });
 
+describe('G10: a turn that the API refused', () => {
+  const dropped = life({ kind: 'turn', state: 'ended', dropped: true });
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+
+  it('is gone when nothing was answered in it', () => {
+    expect(toContext([started, said('a'), dropped, started, said('b')])).toEqual([
+      { role: 'user', content: [text('b')] },
+    ]);
+  });
+
+  it('keeps what was sent before it was refused, and words of what came after', () => {
+    const last = [text('Then this.'), use('2'), use('3')].map((block) => answered('b', [block]));
+    const entries = [
+      started,
+      said([text('p'), image]),
+      answered('a', [use('1')]),
+      stepped('a'),
+      said([result('1', 'R1')]),
+      said('told', { isMeta: true }),
+      ...last,
+      stepped('b'),
+      said([result('2', 'x'.repeat(1000))]),
+      said([{ ...result('3', [image]), is_error: true }]),
+      dropped,
+      started,
+      said('next'),
+    ];
+    const context = toContext(entries);
+    expect(context.slice(0, 4)).toEqual([
+      { role: 'user', content: [text('p'), image] },
+      { role: 'assistant', content: [use('1')] },
+      { role: 'user', content: [result('1', 'R1'), text('told')] },
+      { role: 'assistant', content: [text('Then this.')] },
+    ]);
+    const [done, failed, next] = (context[4]?.content ?? []) as { text: string }[];
+    expect(done?.text).toMatch(/You called Bash with {}\nIt is done\. The result is left out/);
+    expect(failed?.text).toMatch(/It failed\./);
+    expect(next).toEqual(text('next'));
+    expect(context).toHaveLength(5);
+    expect(pairsAreWhole(context)).toBe(true);
+  });
+
+  it('keeps the summary whole that an answer followed', () => {
+    const entries = [
+      started,
+      said('p'),
+      boundary(),
+      said([text('sum'), image], { isCompactSummary: true }),
+      answered('a', [use('1')]),
+      stepped('a'),
+      said([result('1')]),
+      dropped,
+    ];
+    expect(toContext(entries)[0]?.content).toEqual([text('sum'), image, expect.objectContaining({ type: 'text' })]);
+  });
+
+  it('many long inputs do not make it long again', () => {
+    const calls = Array.from({ length: 50 }, (_, at) => ({ ...use(`t${at}`), input: { text: 'x'.repeat(5_000) } }));
+    const results = calls.map(({ id }) => said([result(id)]));
+    const entries = [started, said('p'), answered('a', calls), stepped('a'), ...results, dropped];
+    expect(JSON.stringify(toContext(entries)).length).toBeLessThan(30_000);
+  });
+});
+
 describe('a shortened result', () => {
   const note = (content: unknown): unknown => shortenResult(result('1', content) as ToolResultBlock).content;
 

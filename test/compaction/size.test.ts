@@ -49,8 +49,17 @@ describe('the size of the context', () => {
   it('does not count answers that are no longer part of the conversation', () => {
     const dropped = life({ kind: 'turn', state: 'ended', dropped: true });
     const entries = [started, said('a'.repeat(40)), answered('a', [text('ok')]), stepped('a', 100)];
-    const refused = [started, said('b'), answered('b', [text('ok')]), stepped('b', 90_000), dropped];
+    const refused = [started, said('b'.repeat(400_000)), dropped];
     expect(contextTokens([...entries, ...refused])).toBe(100);
+    const answeredFirst = [
+      started,
+      said('b'),
+      answered('b', [use('1')]),
+      stepped('b', 200),
+      said([result('1')]),
+      dropped,
+    ];
+    expect(contextTokens([...entries, ...answeredFirst])).toBeLessThan(300);
     const ofAnotherBranch = stepped('gone', 90_000);
     expect(contextTokens([...entries, ofAnotherBranch])).toBe(100);
   });

@@ -14,7 +14,7 @@ import { faultsIn, unansweredIn } from './pairs.js';
 import { cutAt, playRest, playWhole, type RealRun, reopen, SESSION, SIDE_EFFECTS, whatIsLeft } from './real-run.js';
 
 const SEED = 20_260_301;
-const UNKNOWN = /was started, and the process ended before its result was known/;
+const UNKNOWN = /was started, and its result is not known here/;
 
 let root: string;
 let whole: RealRun;

@@ -77,6 +77,23 @@ describe('the `if` of a gate', () => {
     'PATH=.:$PATH ls',
     'BASH_ENV=./x bash -c true',
     'alias l=rm; l victim',
+    "sed '-e1e rm victim' a.txt",
+    "sed -n '1e echo' a.txt",
+    'gsed "1e rm victim" a',
+    "vim -es -c '!rm victim'",
+    "tmux new-session -d 'rm victim'",
+    "less '+!rm victim' a",
+    "socat - EXEC:'rm victim'",
+    "ssh -o ProxyCommand='rm victim' h true",
+    "go test -exec 'rm victim'",
+    'fzf --preview "rm victim"',
+    `tar --to-command="sed '1e rm x' a" -xf a.tar`,
+    'tar --to-command=./x.sh -xf a.tar',
+    './x.sh',
+    'exec ./x.sh',
+    'sudo ./x.sh',
+    'nohup ./x.sh',
+    "GIT_EDITOR='rm victim' git commit",
   ];
   const PLAIN = [
     'echo hi',
@@ -86,6 +103,8 @@ describe('the `if` of a gate', () => {
     'sh -c "echo hi"',
     "echo a | sed 's/a/b/'",
     'NODE_ENV=test true',
+    'echo x | while IFS= read -r line; do echo "$line"; done',
+    "sort --compress-program='gzip -9' /dev/null",
   ];
 
   it('counts for every line of which not all is known', async () => {
@@ -180,7 +199,7 @@ describe('E3: what needs a person in every mode is not opened by a hook that all
     PermissionRequest: (updatedInput?: object) => request({ behavior: 'allow', updatedInput }),
   };
   const cases = (['PreToolUse', 'PermissionRequest'] as const).flatMap((event) =>
-    (['default', 'acceptEdits', 'plan', 'bypassPermissions'] as const).map((mode) => [event, mode] as const),
+    (['default', 'acceptEdits', 'bypassPermissions'] as const).map((mode) => [event, mode] as const),
   );
   const modeOf = (mode: (typeof cases)[number][1]) =>
     mode === 'bypassPermissions' ? BYPASS : { permissionMode: mode };
@@ -242,6 +261,27 @@ describe('E3: what needs a person in every mode is not opened by a hook that all
     expect(decideWithHook(leave, { ...policy, sandboxed: { autoAllow: true } }, hook).verdict).toBe('ask');
     expect(decideWithHook(leave, policy, hook).verdict).toBe('allow');
   });
+
+  it.each(['PreToolUse', 'PermissionRequest'] as const)(
+    'in plan mode whatever changes something, where %s hooks allow it',
+    async (event) => {
+      const script = [
+        call('Write', { file_path: 'made', content: '' }),
+        bash('touch made', 't2'),
+        bash('cat /etc/hostname; touch made', 't3'),
+        bash('echo hi', 't4'),
+        call('Write', { file_path: 'approved', content: '' }, 't5'),
+      ];
+      const { ids, asked, stage } = await play(hooks({ [event]: EVENTS[event]() }), script, {
+        config: { permissionMode: 'plan' },
+        answer: ({ tool_use_id }) =>
+          tool_use_id === 't5' ? { behavior: 'allow' } : { behavior: 'deny', message: 'no' },
+      });
+      expect(ids).toEqual(['t1', 't2', 't3', 't5']);
+      expect(asked[1]?.decision_reason).toBe('Cannot run this command while in plan mode; a hook cannot allow this');
+      expect([stage.exists('home/shop/made'), stage.exists('home/shop/approved')]).toEqual([false, true]);
+    },
+  );
 
   it('delegate mode stays closed', async () => {
     const { denials } = await play(hooks({ PreToolUse: EVENTS.PreToolUse() }), [touch], {

@@ -223,12 +223,16 @@ describe('keys', () => {
   it('no secret is in an error or in what is logged (E4)', async () => {
     const logged: unknown[] = [];
     const secret = 'custom-secret-4711';
+    const [gate, beta] = ['hdr-CUSTOM-777', 'some-beta-2026'];
     const { provider } = await setUp(
       [
-        { status: 401, message: `the key ${KEY} and the header ${secret} are wrong` },
+        { status: 401, message: `the key ${KEY} and the headers ${secret} ${gate} ${beta} are wrong` },
         { text: 'x', malformed: 'sse_error', streamError: { type: 'api_error', message: `leaked ${KEY}` } },
       ],
-      { env: { ANTHROPIC_CUSTOM_HEADERS: `X-Gate-Token: ${secret}` }, logger: (...entry) => logged.push(entry) },
+      {
+        env: { ANTHROPIC_CUSTOM_HEADERS: `X-Gate-Token: ${secret}\nX-Gate: Bearer ${gate}\nanthropic-beta: ${beta}` },
+        logger: (...entry) => logged.push(entry),
+      },
     );
     const errors = [(await collect(provider)).error, (await collect(provider)).error];
     for (const line of ['bad\nkey-0123', 'bad\u2603key-0123']) {
@@ -239,8 +243,9 @@ describe('keys', () => {
     }
     const shown = errors.map((error) => `${error?.stack}${JSON.stringify(error?.data)}${String(error?.cause)}`).join();
     expect(shown).toContain('[secret]');
+    expect(shown).toContain(beta);
     expect(logged.length).toBeGreaterThan(0);
-    for (const hidden of [KEY, secret, 'key-0123']) expect(shown + JSON.stringify(logged)).not.toContain(hidden);
+    for (const hidden of [KEY, secret, gate, 'key-0123']) expect(shown + JSON.stringify(logged)).not.toContain(hidden);
   });
 
   it('refuses settings it cannot use', () => {

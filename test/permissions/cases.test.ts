@@ -74,8 +74,8 @@ describe('permissions check', () => {
       { id: null, verdict: 'error' },
       { id: null, verdict: 'error' },
       { id: null, verdict: 'error' },
-      { id: 7, verdict: 'ask', reason: expect.stringContaining('staged') },
-      { id: 8, verdict: 'ask' },
+      { id: 7, verdict: 'error' },
+      { id: 8, verdict: 'error' },
     ]);
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { commandAccesses, MAX_COMMAND_LENGTH, segmentsOf } from '../../src/engine/permissions/command.js';
+import { SegmentFact } from '../../src/engine/permissions/segment-fact.js';
 import { showHoles } from '../../src/engine/permissions/shell/hole.js';
 import { readCommand } from '../../src/engine/permissions/shell/reader.js';
 import { WRAPPERS } from '../../src/engine/permissions/shell/wrapper-table.js';
+import { COMMAND_TABLES } from '../../src/engine/permissions/tables.js';
 
 const PLACE = { cwd: '/repo', home: '/home/user' };
 const show = (words: readonly { value: string; splits: boolean }[]): string =>
@@ -302,6 +304,27 @@ describe('what a shell line runs', () => {
     expect(segments.length).toBeLessThanOrEqual(400);
   });
 
+  const numbered = (text: string, count: number): string =>
+    Array.from({ length: count }, (_, at) => text + at).join(' ');
+
+  // Of every target with every source there were once millions.
+  it.each([
+    `cp ${numbered('-t d', 700)} ${numbered('a', 700)}`,
+    `cp ${'-t d '.repeat(900)}${'a '.repeat(900)}`,
+    `tar xf a ${numbered('-C d', 700)} ${numbered('m', 700)}`,
+    `wget ${numbered('-P d', 700)} ${numbered('u', 700)}`,
+    `rsync -R ${numbered('a', 1_500)}`,
+    `git show ${numbered('HEAD:a', 1_000)}`,
+    `sed -n '${'w'.repeat(9_900)}'`,
+    'cp -t a -t b -t c -t d e f g h; '.repeat(300),
+  ])('touches no more places than it has words: %.20s', (line) => {
+    const { segments } = readCommand(line, PLACE);
+    const facts = segments.map((segment) => new SegmentFact(segment, COMMAND_TABLES));
+    const words = segments.reduce((count, segment) => count + segment.words.length, 0);
+    const touches = facts.reduce((count, fact) => count + fact.touches.length, 0);
+    expect(touches).toBeLessThanOrEqual(6 * words + 100);
+  });
+
   it('follows no guess twice, so that most lines are read to the end', () => {
     const work = (line: string): number => {
       const budget = { left: 1e9 };
@@ -337,6 +360,7 @@ describe('the places a line touches', () => {
       ['w /repo/b', 'r /repo/if=a', 'r /repo/if', 'r /repo/a', 'r /repo/of=b', 'r /repo/of', 'r /repo/b'],
     ],
     ['cat $X', []],
+    ['jq -R . constructor /etc/x', ['r /repo/constructor', 'r /etc/x']],
   ])('E2 %j', (line, places) => {
     const found = commandAccesses(line, '/repo', '/home/user').map(({ path, access }) => `${access[0]} ${path}`);
     expect(found).toEqual(places);

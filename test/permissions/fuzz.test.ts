@@ -25,5 +25,5 @@ describe('programs that a real bash runs', () => {
     expect(report.ran).toBeGreaterThanOrEqual(500);
     // Were everything in doubt, nothing would be shown.
     expect(report.certain).toBeGreaterThan(100);
-  });
+  }, 180_000);
 });

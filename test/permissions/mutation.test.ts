@@ -492,6 +492,12 @@ describe('programs that write', () => {
     'git init': '--template=x',
     'npm config': 'set a b',
     'npm set': 'a b',
+    mktemp: '.mcp.json',
+    sed: "'s/a/b/w.mcp.json' a",
+    ex: "'+w .mcp.json'",
+    vi: "'+w .mcp.json'",
+    vim: "'+w .mcp.json'",
+    nvim: "'+w .mcp.json'",
   };
   /** With its value attached; of these two a long name has one dash. */
   const valueOf = (key: string, flag: string): string =>
@@ -556,18 +562,21 @@ describe('programs that write', () => {
       const { only, make, each } = of(key, spec);
       const script = words(spec.scripts)[0] ?? '';
       const isFile = spec.writes === 'rest';
+      // What they are told to do may be anything.
+      const isEditor = /^(?:ex|n?vim?)$/.test(key);
+      const expected = isEditor ? 'ask' : 'allow';
       return [
         ...each('scripts', (flag) =>
           isFile
             ? { command: `${key} ${only}${valueOf(key, flag)}x k`, setup: DENY_K, expected: 'deny' }
-            : { command: `${key} ${only}${flagOf(flag)} k f`, setup: DENY_K, expected: 'allow' },
+            : { command: `${key} ${only}${flagOf(flag)} k f`, setup: DENY_K, expected },
         ),
         ...(spec.plain ?? '')
           .split('')
           .map((letter) =>
             make(
               `plain ${letter}`,
-              { command: `${key} ${only}-${letter}${script} k f`, setup: DENY_K, expected: isFile ? 'ask' : 'allow' },
+              { command: `${key} ${only}-${letter}${script} k f`, setup: DENY_K, expected: isFile ? 'ask' : expected },
               { plain: (spec.plain ?? '').replaceAll(letter, '') },
             ),
           ),

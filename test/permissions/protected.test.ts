@@ -20,6 +20,26 @@ const BYPASS = { mode: 'bypassPermissions' } as const;
 
 describe('E3 protected files', () => {
   it.each([
+    // programs with a flag for what they write, or that change what they are given
+    'shuf -o .mcp.json a',
+    'iconv -o .mcp.json a',
+    'ld -o .mcp.json a',
+    'objcopy .mcp.json',
+    'lz4 x .mcp.json',
+    'xmllint --output .mcp.json a',
+    'coreutils cp a .mcp.json',
+    'flock .mcp.json ls',
+    'flock -w 5 .mcp.json ls',
+    'script -c ls .mcp.json',
+    'strace -o .mcp.json ls',
+    'mktemp .mcp.json',
+    "vim -es -c 'w .mcp.json'",
+    "vim -es '+w .mcp.json'",
+    "sed -n 'w .mcp.json' a",
+    "sed 's/a/b/w.mcp.json' a",
+    "sed -n -e '/x/{w .mcp.json' -e '}' a",
+    // more places than are looked at
+    'cp -t a -t b -t c -t d -t e -t f -t g -t h -t . a b c d e f g .config/git',
     // target and name of the source
     'cp evil/.mcp.json .',
     'cp -r evil/.claude .',

@@ -608,6 +608,43 @@ const LANGUAGES: readonly Row[] = [
   ['git worktree add /etc/x', A, GIT],
   ['git checkout-index --prefix=/etc/ -a', A, GIT],
   ["git rebase --exec 'rm x' main", D, RM],
+  // Further wrappers, and editors.
+  ["ed <<< '!rm x'", A, RM],
+  ["ed <<< '!rm'", A, RM],
+  ["ed <<< '!rm x'", A, BYPASS],
+  ['coreutils --coreutils-prog=rm x', D, RM],
+  ['runcon -t a /bin/rm x', D, RM],
+  ['sshpass -p x ssh h rm x', D, RM],
+  ['dotenv -e .env -- rm x', D, RM],
+  ['op run --env-file=.env -- rm x', D, RM],
+  ['aws-vault exec x -- rm x', D, RM],
+  ['daemonize -c / /bin/rm x', D, RM],
+  ["cargo watch -s 'rm x'", D, RM],
+  ["cargo watch -x 'run; rm x'", D, RM],
+  ['mosh h -- rm x', D, RM],
+  ['ld.so /bin/rm x', D, BYPASS],
+  ["nodemon --exec 'rm x'", D, RM],
+  // Words that stand for the words in a file.
+  ['strings a', O, NO],
+  ['strings @a', A, NO],
+  ['strings -n @a b', A, NO],
+  ['strings *', A, NO],
+  ['gcc @a', A, { allow: ['Bash(gcc:*)'] }],
+  ['java @a', A, { allow: ['Bash(java:*)'] }],
+  ['jq -R . constructor /etc/shadow', A, NO],
+  ['jq -R . constructor .env', D, { deny: ['Read(./.env)'] }],
+  ['jq --arg a b . c.json', O, NO],
+  // To some awks this slash begins a pattern.
+  [`gawk 'BEGIN{x = 1 /="/ ; print "touch p" | "sh" ; y = /"/ }'`, A, NO],
+  [`awk 'BEGIN{x = 1 /="/ ; print "touch p" | "sh" ; y = /"/ }'`, A, NO],
+  ["awk '/=/ {print $1 / 2}' a", O, NO],
+  // Paths that are listed are paths below the folder.
+  ['git ls-files | xargs wc -l', O, NO],
+  ["git ls-files -z '*.ts' | xargs -0 wc -l", O, NO],
+  ['git ls-files ../x | xargs cat', A, NO],
+  ['git -C /etc ls-files | xargs cat', A, NO],
+  ['git ls-files -s | xargs cat', A, NO],
+  ['git ls-files | xargs cat', A, { deny: ['Read(./.env)'] }],
 ];
 
 function judge(command: string, setup: Record<string, unknown>): string {

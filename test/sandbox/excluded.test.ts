@@ -105,6 +105,54 @@ describe('a line runs outside of the sandbox', () => {
   });
 });
 
+describe('a command that does more than its name tells stays in', () => {
+  const isExcluded = createExclusion(['git', 'docker', 'npm run deploy', 'tar -I zstd:*'], { home: '/home/me' });
+
+  it.each([
+    "git -c alias.z='!touch /outside' z",
+    "git -c core.pager='touch /outside' -p log",
+    'git --exec-path=. x',
+    "git rebase -x 'touch /outside' HEAD~1",
+    "git rebase --exec 'touch /outside' HEAD~1",
+    "git clone ext::'touch /outside' y",
+    'git config --global core.pager evil',
+    'git config core.hooksPath evil',
+    'git init --template=evil',
+    'git -C evil status',
+    'git --git-dir=evil status',
+    'env -C evil git status',
+    'env --chdir=evil git status',
+    'git $X',
+    'git log "$X"',
+    "X='-c alias.z=!touch'; git $X z",
+    'git log $(git log)',
+    'npm run deploy --script-shell=./x',
+    'npm run deploy $X',
+    'bash -l -c "docker ps"',
+    'bash -lc "docker ps"',
+    'bash --login -c "docker ps"',
+    'bash -i -c "docker ps"',
+    'bash --rcfile evil -i -c "docker ps"',
+  ])('%s', (command) => {
+    expect(isExcluded(command)).toBe(false);
+  });
+
+  it.each([
+    'git status',
+    'git commit -m "a b"',
+    'git push origin main',
+    'git -c user.name=me commit',
+    'git config --get core.pager',
+    'bash -c "git fetch && docker ps"',
+    'timeout 60 docker run -it x',
+    'docker run --privileged x',
+    'docker ps $X',
+    'tar -I zstd -cf a.tar .',
+  ])('others do not: %s', (command) => {
+    expect(isExcluded(command)).toBe(true);
+  });
+});
+
 describe('an entry that could not do what it says is an error', () => {
   it.each([
     ['', 'names no command'],

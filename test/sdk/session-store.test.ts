@@ -17,6 +17,11 @@ async function run(answers: string[], options: Options) {
 const place = () => ({ cwd: scratch(), env: { ...PATH_ENV, HEDDLE_CONFIG_DIR: scratch() } });
 
 describe('sessionStore', () => {
+  it.each([[{}], [5], [null], ['file']])('%j is refused before anything is asked', async (given) => {
+    const sessionStore = given as unknown as PublicSessionStore;
+    await expect(run(['apples'], { ...place(), sessionStore })).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+
   it('of the public shape gets a copy, from which another machine resumes', async () => {
     const sessionStore = new InMemorySessionStore();
     const here = place();

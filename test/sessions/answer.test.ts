@@ -70,6 +70,23 @@ describe('approval that outlives the process (C6)', () => {
     ]);
   });
 
+  it.each([
+    ['null', null],
+    ['a list', []],
+    ['a message that is a number', { behavior: 'deny', message: 5 }],
+    ['an id that is a number', { behavior: 'allow', toolUseId: 5 }],
+    ['an input that is a list', { behavior: 'allow', updatedInput: [] }],
+    ['an input that is a text', { behavior: 'allow', updatedInput: 'x' }],
+  ])('%s is no answer, and nothing is written', async (_, odd) => {
+    const place = createPlace();
+    const maker = asking('t1');
+    const sessionId = place.write(maker);
+    const before = place.read(maker);
+    const answer = odd as unknown as Parameters<typeof answerApproval>[1]['answer'];
+    await expect(answerApproval(place.parts, { sessionId, answer })).rejects.toMatchObject({ code: 'invalid_config' });
+    expect(place.read(maker)).toBe(before);
+  });
+
   it('while the session runs, it is answered there (F6)', async () => {
     const place = createPlace();
     const maker = asking('t1');

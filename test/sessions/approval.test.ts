@@ -92,6 +92,29 @@ describe('C6: a request that was pending when the process died', () => {
     expect(resultText(run.messages, 't1')).toContain('nobody here who can be asked');
   });
 
+  it('stays with the log when a run keeps nothing: it is run once, by one that does', async () => {
+    const died = await diedWhileAsked();
+    await answer(died, { behavior: 'allow' });
+    const config = { resume: died.key.sessionId, persistSession: false };
+    const unkept = await goOn(died, ['ok'], { config });
+    await unkept.ask('and?');
+    expect(existsSync(died.made)).toBe(false);
+    await (await goOn(died, ['ok'])).ask('and?');
+    expect(existsSync(died.made)).toBe(true);
+  });
+
+  it('is not run where that cannot be recorded', async () => {
+    const died = await diedWhileAsked();
+    await answer(died, { behavior: 'allow' });
+    const append = () => {
+      throw new Error('the disk is full');
+    };
+    const run = await goOn({ ...died, resume: { ...died.resume, append } }, ['ok']);
+    await run.ask('and?');
+    expect(existsSync(died.made)).toBe(false);
+    expect(resultText(run.messages, 't1')).toContain('cannot be written');
+  });
+
   it('of a turn that was interrupted is over', async () => {
     const died = await diedWhileAsked();
     const interrupted = { kind: 'turn', state: 'interrupted', type: 'heddle', sessionId: died.key.sessionId };

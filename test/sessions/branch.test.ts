@@ -62,6 +62,28 @@ describe('resumeSessionAt', () => {
     expect(bodiesOf(again)).toEqual(bodiesOf(branched).slice(1));
   });
 
+  it('goes back to a branch that was left behind, and a later resume follows', async () => {
+    const { whole, messages, key } = await threeTurns();
+    const config = { ...bypass, resume: key.sessionId };
+    const at = (uuid: string | undefined) => ({
+      store: whole.store,
+      cwd: whole.cwd,
+      config: { ...config, resumeSessionAt: uuid },
+    });
+    const other = await start(['other'], at(messages[0]?.uuid));
+    await other.ask('another way');
+    const back = await start(['back', 'on'], at(messages[2]?.uuid));
+    await back.ask('as before');
+    const sent = JSON.stringify(back.model.requests[0]?.body.messages);
+    expect(sent).toContain('second');
+    expect(sent).not.toContain('another way');
+    const lines = await linesOf(back);
+    await back.ask('go on');
+    const again = await start(['on'], { store: await storeWith(key, lines), cwd: whole.cwd, config });
+    await again.ask('go on');
+    expect(bodiesOf(again)).toEqual(bodiesOf(back).slice(1));
+  });
+
   it('counts the money of what was left behind', async () => {
     const { whole, messages, key } = await threeTurns();
     const run = await start(['other'], {
@@ -98,6 +120,47 @@ describe('resumeSessionAt', () => {
     await expect(resumed).rejects.toThrow(
       'No message found with message.uuid of: 00000000-0000-4000-8000-000000000000',
     );
+  });
+});
+
+describe('what names no session, or two', () => {
+  const A = '00000000-0000-4000-8000-000000000001';
+  it.each([
+    [{ resume: '' }, 'resume names no session'],
+    [{ forkSession: true }, 'forkSession needs a session'],
+    [{ resumeSessionAt: A }, 'resumeSessionAt needs a session'],
+    [{ resume: A, sessionId: A }, 'sessionId is for a new session'],
+  ])('%j is refused', async (config, text) => {
+    await expect(start([], { config })).rejects.toThrow(text);
+  });
+});
+
+describe('a prompt with a uuid that was used before', () => {
+  it('gets one of its own, so that nothing is lost', async () => {
+    const uuid = '00000000-0000-4000-8000-000000000002';
+    const run = await start(['one', 'two', 'three']);
+    await run.ask('first', { uuid });
+    await run.ask('second', { uuid });
+    const key = { sessionId: run.session.id, cwd: run.cwd };
+    const again = await start(['three'], {
+      store: await storeWith(key, await linesOf(run)),
+      cwd: run.cwd,
+      config: { resume: key.sessionId },
+    });
+    await again.ask('third');
+    const sent = JSON.stringify(again.model.requests[0]?.body.messages);
+    for (const text of ['first', 'one', 'second', 'two', 'third']) expect(sent).toContain(text);
+  });
+});
+
+describe('entries of a conversation', () => {
+  it('have times that rise, since other readers go by them', async () => {
+    const { whole } = await threeTurns();
+    const times = (await linesOf(whole))
+      .map(parseEntry)
+      .flatMap((entry) => (entry && isChainEntry(entry) ? [entry.timestamp] : []));
+    expect(new Set(times).size).toBe(times.length);
+    expect(times.toSorted()).toEqual(times);
   });
 });
 

@@ -51,6 +51,55 @@ const asking = () =>
     .call('t1', 'Bash', { command: 'rm -rf build\u200b' })
     .life({ kind: 'call', toolUseId: 't1', state: 'requested', questionId: 'q', explanation: 'no rule allows it' });
 
+describe('heddle sessions with ids in capitals, and limits of 0', () => {
+  it('finds the session all the same', async () => {
+    const { place } = setUp();
+    const upper = TWO.toUpperCase();
+    const { functions: all, parts } = { functions, parts: place.parts };
+    expect(await all.getSessionInfo(parts, upper)).toMatchObject({ sessionId: TWO });
+    expect(await all.getSessionMessages(parts, upper)).toMatchObject([{ session_id: TWO }, { session_id: TWO }]);
+    expect(await all.listSubagents(parts, upper)).toEqual([]);
+    expect(await all.exportSession(parts, upper)).toContain(`Session: ${TWO}`);
+    await all.renameSession(parts, { sessionId: upper, title: 'Named' });
+    expect(await all.getSessionInfo(parts, TWO)).toMatchObject({ customTitle: 'Named' });
+    const { sessionId } = await all.forkSession(parts, upper);
+    expect(await all.getSessionInfo(parts, sessionId)).toMatchObject({ summary: 'Named (fork)' });
+    await all.deleteSession(parts, upper);
+    expect(await all.getSessionInfo(parts, TWO)).toBeUndefined();
+    // One that is kept under capitals is found under them.
+    const loud = place.write(new LogMaker({ sessionId: 'AAAACCCC-0000-4000-8000-000000000003' }).turn('a', 'b'));
+    expect((await run(place, ['show', loud])).out).toContain(loud);
+  });
+
+  it('an answer is written to the session that was meant', async () => {
+    const place = createPlace();
+    const maker = asking();
+    place.write(maker);
+    const answer = { behavior: 'allow' as const };
+    await functions.answerApproval(place.parts, { sessionId: ONE.toUpperCase(), answer });
+    expect(place.read(maker)).toContain('"state":"answered"');
+    expect(await functions.pendingApprovals(place.parts, ONE.toUpperCase())).toEqual([]);
+  });
+
+  it('nothing waits in a session that is not there; who names one is told', async () => {
+    const { place } = setUp();
+    const unknown = 'ffffffff-0000-4000-8000-000000000009';
+    expect(await functions.pendingApprovals(place.parts, unknown)).toEqual([]);
+    expect(await run(place, ['pending', unknown])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`No conversation found with session ID: ${unknown}`),
+    });
+    expect(await run(place, ['pending', ONE])).toMatchObject({ code: 0, out: 'Nothing waits for approval.\n' });
+  });
+
+  it('--limit 0 shows nothing, and does not say that there is nothing', async () => {
+    const { place } = setUp();
+    expect(await run(place, ['list', '--limit', '0'])).toEqual({ code: 0, out: '', err: '1 more (--limit)\n' });
+    expect(await run(place, ['search', 'heddle', '--limit', '0'])).toEqual({ code: 0, out: '', err: '' });
+    expect((await run(place, ['search', 'nothing'])).out).toBe('No session has nothing.\n');
+  });
+});
+
 describe('heddle sessions list', () => {
   it('a table of this folder, or of all', async () => {
     const { place, one, two } = setUp();
@@ -83,9 +132,11 @@ describe('heddle sessions list', () => {
     const { place } = setUp();
     await run(place, ['archive', ONE]);
     expect(JSON.parse((await run(place, ['list', '--all', '--json'])).out)).toMatchObject([{ sessionId: TWO }]);
-    expect(JSON.parse((await run(place, ['list', '--all', '--json', '--archived', '--limit', '1'])).out)).toMatchObject(
-      [{ sessionId: ONE, archived: true }],
-    );
+    expect(JSON.parse((await run(place, ['list', '--all', '--json', '--limit', '1'])).out)).toHaveLength(1);
+    expect(JSON.parse((await run(place, ['list', '--all', '--json', '--archived'])).out)).toMatchObject([
+      { sessionId: TWO },
+      { sessionId: ONE, archived: true },
+    ]);
     expect(await run(place, ['list'])).toMatchObject({ code: 0, err: '1 in the archive (--archived)\n' });
     expect((await run(place, ['list', '--archived'])).out).toContain('[archived] What is a heddle?');
   });

@@ -93,6 +93,8 @@ describe('exportSession', () => {
       messages: await functions.getSessionMessages(place.parts, sessionId),
       costs: [{ model: 'm', calls: 1, inputTokens: 10, outputTokens: 5, usd: 2 }],
     });
+    const plain = await functions.exportSession(place.parts, sessionId, { format: 'json' });
+    expect(plain).toBe(`${JSON.stringify(exported, null, 2)}\n`);
     await expect(functions.exportSession(place.parts, sessionId, { format: 'pdf' as 'json' })).rejects.toMatchObject({
       code: 'invalid_config',
     });
@@ -137,6 +139,12 @@ describe('text that cannot break out', () => {
     'one ` tick\n` <i> ` and more',
     '# You\n## Costs',
     'a\r\nb\u2028c\u001b[31m',
+    '1. a\n   ```\n<script>alert(1)</script>\n   ```',
+    '> - a\n  ~~~\n<script>alert(1)</script>\n  ~~~',
+    'You\n---\n\n> forged',
+    '> You\n> ==\n\n- Costs\n  -',
+    '- # You\n> 1. ## Costs',
+    'a\u202Eb\u2066\u200f',
   ];
 
   it.each(HOSTILE)('prose: %j', (text) => {
@@ -147,11 +155,21 @@ describe('text that cannot break out', () => {
       const run = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
       if (open === undefined && run !== undefined) open = run;
       else if (open !== undefined && run?.startsWith(open) && line.trim() === run) open = undefined;
-      else if (open === undefined) expect(line.replace(/`+[^`]*`+/g, '')).not.toMatch(/<[a-z/!]|^#{1,2} /i);
+      else if (open === undefined) {
+        expect(line.replace(/`+[^`]*`+/g, '')).not.toMatch(/<[a-z/!]|^[\s>*+\-\d.)]*#{1,2} /i);
+        expect(line).not.toMatch(/^[\s>]*(=+|-+)\s*$/);
+      }
     }
     expect(open).toBeUndefined();
     // oxlint-disable-next-line no-control-regex
-    expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u2028]/);
+    expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u2028\p{Bidi_Control}]/u);
+  });
+
+  it('a fence inside of a list is shown as it was written, one beside a list is code', () => {
+    expect(toProse('1. a\n   ```\n<b>\n   ```')).toBe('````markdown\n1. a\n   ```\n<b>\n   ```\n````\n');
+    expect(toProse('- a\n\n```\n- <b>\n```')).toBe('- a\n\n```\n- <b>\n```\n');
+    expect(toProse(' ```\n<b>\n ```')).toBe('```\n<b>\n ```\n');
+    expect(toProse('a\n===\n\n| b |\n| --- |')).toBe('a\n\\===\n\n| b |\n| --- |\n');
   });
 
   it('a fence is longer than any inside', () => {

@@ -51,6 +51,25 @@ describe('F4: a fork', () => {
     expect(bodiesOf(again)).toEqual(bodiesOf(fork).slice(1));
   });
 
+  it('never takes the id of a session that is there', async () => {
+    const first = await parent();
+    const before = await linesOf(first);
+    const forked = start([], {
+      store: first.store,
+      cwd: first.cwd,
+      config: { ...bypass, resume: first.session.id, forkSession: true, sessionId: first.session.id },
+    });
+    await expect(forked).rejects.toMatchObject({ code: expect.stringMatching(/session_(exists|locked)/) });
+    await first.session.close();
+    const again = start([], {
+      store: first.store,
+      cwd: first.cwd,
+      config: { ...bypass, resume: first.session.id, forkSession: true, sessionId: first.session.id },
+    });
+    await expect(again).rejects.toMatchObject({ code: 'session_exists' });
+    expect(await linesOf(first)).toEqual(before);
+  });
+
   it('starts with no costs of its own', async () => {
     const first = await parent();
     const config = { ...bypass, resume: first.session.id, forkSession: true };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/engine/index.js';
+import { createMemoryStore, systemClock } from '../../src/engine/index.js';
 import { createFileStore, projectSlug } from '../../src/engine/stores/file-store.js';
 import { InMemorySessionStore } from '../../src/sdk/memory-session-store.js';
 import { loadSession } from '../../src/engine/sessions/resume.js';
@@ -206,7 +206,7 @@ describe('getSessionMessages', () => {
 });
 
 describe('titles, tags and the archive', () => {
-  it('are one line each, also while another process holds the lease', async () => {
+  it('are one line or file each, also while another process holds the lease', async () => {
     const place = createPlace();
     const maker = new LogMaker().turn('one', 'first');
     const { sessionId, cwd } = maker;
@@ -223,7 +223,6 @@ describe('titles, tags and the archive', () => {
     expect(entriesIn(added)).toMatchObject([
       { type: 'custom-title', sessionId, customTitle: 'A new title' },
       { type: 'tag', sessionId, tag: 'work' },
-      { type: 'heddle', kind: 'mark', archived: true, sessionId },
       { type: 'heddle', kind: 'set' },
     ]);
     expect(await getSessionInfo(place.parts, sessionId)).toMatchObject({
@@ -244,12 +243,52 @@ describe('titles, tags and the archive', () => {
       (maker: LogMaker) => maker.prompt('of another program'),
     ]) {
       const maker = new LogMaker().turn('one', 'first');
+      const now = Date.parse((maker.lines.at(-1) as { timestamp: string }).timestamp);
       const sessionId = place.write(maker);
-      await functions.archiveSession(place.parts, { sessionId, archived: true });
-      expect(await getSessionInfo(place.parts, sessionId)).toMatchObject({ archived: true });
+      const parts = { ...place.parts, clock: { ...place.parts.clock, now: () => now } };
+      await functions.archiveSession(parts, { sessionId, archived: true });
+      expect(await getSessionInfo(parts, sessionId)).toMatchObject({ archived: true });
       place.write(later(maker));
-      expect(await getSessionInfo(place.parts, sessionId)).toMatchObject({ archived: false });
+      expect(await getSessionInfo(parts, sessionId)).toMatchObject({ archived: false });
     }
+  });
+
+  it('the archive is the file that other programs know', async () => {
+    const place = createPlace();
+    const maker = new LogMaker().turn('one', 'first');
+    const sessionId = place.write(maker);
+    const file = join(place.pathOf(maker).replace('.jsonl', ''), 'archived.json');
+    const isArchived = async () => (await getSessionInfo(place.parts, sessionId))?.archived;
+    expect(await isArchived()).toBeUndefined();
+    await functions.archiveSession(place.parts, { sessionId, archived: true });
+    const { at, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { at: string };
+    expect(rest).toEqual({ archived: true, by: 'heddle' });
+    expect(new Date(at).toISOString()).toBe(at);
+    for (const archived of [false, true]) {
+      writeFileSync(file, JSON.stringify({ archived, at, by: 'sdk' }));
+      expect(await isArchived()).toBe(archived);
+      expect((await functions.listSessions(place.parts)).map((info) => info.archived)).toEqual([archived]);
+    }
+    for (const odd of ['', 'x', '{}', 'null', '{"archived":true}', '{"archived":"yes","at":"2026-01-01T00:00:00Z"}']) {
+      writeFileSync(file, odd);
+      expect(await isArchived()).toBeUndefined();
+    }
+  });
+
+  it('a store without files has a line for the archive', async () => {
+    const maker = new LogMaker().turn('one', 'first');
+    const { sessionId, cwd } = maker;
+    const store = createMemoryStore();
+    await store.append(
+      { sessionId, cwd },
+      maker.lines.map((line) => JSON.stringify(line)),
+    );
+    const parts = { store, clock: systemClock };
+    await functions.archiveSession(parts, { sessionId, archived: true });
+    expect(entriesIn((await store.load(sessionId))?.lines.at(-1) ?? '')).toMatchObject([
+      { type: 'heddle', kind: 'mark', archived: true, sessionId },
+    ]);
+    expect(await getSessionInfo(parts, sessionId)).toMatchObject({ archived: true });
   });
 
   it('a log in a folder of another name gets its marks where it is', async () => {

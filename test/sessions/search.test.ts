@@ -182,8 +182,48 @@ describe('searchSessions (F7)', () => {
     expect(bytes.some((file) => readFileSync(file).includes('unforgettable'))).toBe(false);
   });
 
+  it('F7: a deleted session is forgotten in small steps; where that is too much, the index is made anew', async () => {
+    const place = createPlace();
+    const many = new LogMaker();
+    for (let at = 0; at < 200; at += 1) many.turn(`prompt${at}`, 'unforgettable');
+    const large = new LogMaker().turn('x'.repeat(40_000), 'immense');
+    const other = place.write(new LogMaker().turn('needle', 'a'));
+    for (const maker of [many, large]) place.write(maker);
+    expect(await ids(place, 'immense')).toHaveLength(1);
+    const before = statSync(place.parts.indexFile).ino;
+
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await functions.deleteSession(place.parts, many.sessionId);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(15);
+    expect(statSync(place.parts.indexFile).ino).toBe(before);
+    expect([await ids(place, 'unforgettable'), await ids(place, 'needle')]).toEqual([[], [other]]);
+
+    const rowsOf = () => {
+      const database = new DatabaseSync(place.parts.indexFile);
+      const row = database.prepare('SELECT count(*) AS rows FROM sessions').get();
+      database.close();
+      return row;
+    };
+    expect(rowsOf()).toEqual({ rows: 2 });
+    await functions.deleteSession(place.parts, large.sessionId);
+    expect(rowsOf()).toEqual({ rows: 0 });
+    expect([await ids(place, 'immense'), await ids(place, 'needle')]).toEqual([[], [other]]);
+    // One that vanished otherwise is forgotten by the next search.
+    rmSync(place.pathOf({ sessionId: other, cwd: '/home/user/shop' }));
+    expect([await ids(place, 'needle'), rowsOf()]).toEqual([[], { rows: 0 }]);
+  });
+
   it('needs a word, and sessions that are files', async () => {
     const place = createPlace();
+    for (const query of [5, null, undefined, {}]) {
+      await expect(ids(place, query as string)).rejects.toMatchObject({ code: 'invalid_config' });
+    }
     await expect(ids(place, ' ?! ')).rejects.toMatchObject({ code: 'invalid_config' });
     const { store } = place.parts;
     const parts = { ...place.parts, store: { ...store, pathOf: undefined } };

@@ -2,7 +2,7 @@ import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utim
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFileStore } from '../../src/engine/stores/file-store.js';
+import { createFileStore, projectSlug } from '../../src/engine/stores/file-store.js';
 import { createFakeClock } from '../../src/testing/index.js';
 import { scratch } from '../engine/kit.js';
 
@@ -370,5 +370,27 @@ describe('a large log', () => {
     await store.append(key, [huge, line(1), huge]);
     const { head = [], tail = [] } = (await store.glance?.(sessionId)) ?? {};
     expect([...head, ...tail].every((one) => one === line(1) || one === huge)).toBe(true);
+  });
+});
+
+describe('the folder of a project', () => {
+  it('has a name that a disk takes, and that other programs find', () => {
+    const long = `/home/user/shop/${'d.'.repeat(400)}`;
+    const cut = `-home-user-shop-${'d-'.repeat(92)}`;
+    expect(projectSlug('/my project')).toBe('-my-project');
+    expect(projectSlug(long.slice(0, 200))).toBe(cut);
+    expect(projectSlug(long.slice(0, 201))).toBe(`${cut}-1zl9ai`);
+    expect(projectSlug(long.slice(0, 300))).toBe(`${cut}-iy4f4u`);
+  });
+
+  it('of a path beyond every bound keeps sessions that are found again', async () => {
+    const configDir = scratch();
+    const deep = `/${'folder/'.repeat(100)}`;
+    const lines = [JSON.stringify({ type: 'user', cwd: deep })];
+    await createFileStore({ configDir }).append({ sessionId, cwd: deep }, lines);
+    const store = createFileStore({ configDir });
+    expect(await store.list({ cwd: deep })).toMatchObject([{ sessionId }]);
+    expect(await store.list({ cwd: `${deep}x` })).toEqual([]);
+    expect(await store.load(sessionId)).toEqual({ key: { sessionId, cwd: deep }, lines });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createFileStore } from '../../src/engine/stores/file-store.js';
 import { createMemoryStore } from '../../src/engine/stores/memory-store.js';
 import { createMirrorStore, type MirrorOptions } from '../../src/engine/stores/mirror-store.js';
+import { toSessionStore } from '../../src/engine/stores/remote-store.js';
 import type { PublicSessionKey, PublicSessionStore, SessionStoreEntry } from '../../src/protocol/index.js';
 import { InMemorySessionStore } from '../../src/sdk/memory-session-store.js';
 import { createFakeClock } from '../../src/testing/index.js';
@@ -90,6 +91,15 @@ describe('what is written', () => {
   });
 });
 
+describe('a remote store that is none', () => {
+  it.each([[{}], [null], [5], [{ append() {} }]])('%j: invalid_config', (given) => {
+    const remote = given as unknown as PublicSessionStore;
+    const refused = expect.objectContaining({ code: 'invalid_config', hint: expect.stringContaining('append') });
+    expect(() => open({ remote })).toThrow(refused);
+    expect(() => toSessionStore(remote, { cwd })).toThrow(refused);
+  });
+});
+
 describe('a remote store that fails', () => {
   it('is tried three times in all; what comes meanwhile keeps its place', async () => {
     const { store, clock, remote, errors } = open({ flush: 'eager' });
@@ -148,6 +158,40 @@ describe('a remote store that fails', () => {
     expect(remote.batches).toEqual([[1]]);
     expect(errors).toMatchObject([{ error: { code: 'store_failed', retryable: true } }]);
     expect(clock.pending).toEqual([]);
+  });
+
+  it('that is silent gets nothing of what waited behind that, and says so once', async () => {
+    const { store, clock, remote, errors } = open({ timeoutMs: 1_000, flush: 'eager' });
+    remote.fail = () => new Promise(() => {});
+    for (const n of [1, 2, 3, 4]) void store.append(key, lines(n));
+    await until(() => remote.batches.length > 0);
+    clock.advance(1_000);
+    await until(() => errors.length > 0);
+    expect([errors.length, remote.batches]).toEqual([1, [[1]]]);
+    remote.fail = async () => {};
+    void store.append(key, lines(5));
+    await store.flush();
+    expect(remote.batches).toEqual([[1], [5]]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('the end of a session waits once, however much is on its way', async () => {
+    const { store, clock, remote, errors, local } = open({ timeoutMs: 1_000 });
+    remote.fail = () => new Promise(() => {});
+    const lease = await store.lease(key);
+    void store.append(key, lines(1));
+    clock.advance(100);
+    await until(() => remote.batches.length > 0);
+    clock.advance(900);
+    void store.append(key, lines(2));
+    const done = lease.release();
+    await until(() => clock.pending.length > 1);
+    clock.advance(100);
+    await until(() => errors.length > 0);
+    clock.advance(900);
+    await done;
+    expect(errors).toMatchObject([{ error: { code: 'store_failed' } }]);
+    expect(local.lease(key)).toHaveProperty('release');
   });
 
   it('a reporter that throws stops nothing', async () => {

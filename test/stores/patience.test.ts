@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/engine/stores/memory-store.js';
 import { withPatience } from '../../src/engine/stores/patience.js';
 import { HeddleError } from '../../src/protocol/plain.js';
-import type { SessionStore } from '../../src/protocol/index.js';
+import type { Lease, SessionStore } from '../../src/protocol/index.js';
 import { createFakeClock } from '../../src/testing/index.js';
 
 const key = { sessionId: '11111111-2222-4333-8444-555555555555', cwd: '/ws' };
@@ -66,6 +66,67 @@ describe('a store that hangs', () => {
     clock.advance(60_000);
     expect(await outcome).toMatchObject({ code: 'store_failed' });
     await new Promise<void>((release) => late.resolve({ release }));
+  });
+});
+
+describe('the end of a lease', () => {
+  const holding = (release: () => unknown, clock = createFakeClock()) => {
+    const store = withPatience(
+      storeWith('lease', () => ({ release })),
+      { clock, appendMs: 7_000 },
+    );
+    return { clock, lease: store.lease(key) as Lease };
+  };
+
+  it('that hangs is waited for no longer than an append', async () => {
+    const { clock, lease } = holding(() => new Promise(() => {}));
+    const outcome = Promise.resolve(lease.release()).catch((error: unknown) => error);
+    await clock.armed();
+    clock.advance(7_000);
+    expect(await outcome).toMatchObject({
+      code: 'store_failed',
+      message: 'The store of sessions did not answer "release" within 7 s.',
+      hint: expect.stringContaining('safe'),
+    });
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('that fails is store_failed, whichever way', async () => {
+    const failed = { code: 'store_failed', message: 'The store of sessions failed at "release": out' };
+    const { lease } = holding(async () => {
+      throw new Error('out');
+    });
+    await expect(lease.release()).rejects.toMatchObject(failed);
+    const thrower = holding(() => {
+      throw new Error('out');
+    });
+    expect(() => thrower.lease.release()).toThrow(expect.objectContaining(failed));
+  });
+
+  it('of what is no lease is told when it is taken', async () => {
+    for (const given of [undefined, {}, Promise.resolve(undefined)]) {
+      const store = withPatience(storeWith('lease', () => given));
+      await expect((async () => store.lease(key))()).rejects.toMatchObject({ code: 'store_failed' });
+    }
+  });
+});
+
+describe('a log that is none', () => {
+  it('is told when it is loaded', async () => {
+    const store = withPatience(storeWith('load', async () => ({ key, lines: 'x' })));
+    await expect(store.load(key.sessionId)).rejects.toMatchObject({
+      code: 'store_failed',
+      hint: /Nothing was changed/,
+    });
+    expect(await withPatience(createMemoryStore()).load(key.sessionId)).toBeUndefined();
+  });
+});
+
+describe('what is no store', () => {
+  it.each([[{}], [null], [5], [{ append() {}, load() {} }]])('%j: invalid_config', (given) => {
+    expect(() => withPatience(given as unknown as SessionStore)).toThrow(
+      expect.objectContaining({ code: 'invalid_config', hint: expect.stringContaining('lease') }),
+    );
   });
 });
 

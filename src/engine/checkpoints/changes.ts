@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Workspace } from '../../protocol/index.js';
 import { isInside } from '../tools/paths.js';
 import { type FileNow, type FileState, hashOf, inspectFile, refuseState } from './file-state.js';
-import type { Git, Tracked } from './git.js';
+import type { Git } from './git.js';
+import type { Tracked } from './git-output.js';
 import { createPauses, type SeenFile, type Walk } from './walk.js';
 
 export interface KeptFile extends SeenFile {

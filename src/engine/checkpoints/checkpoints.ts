@@ -1,12 +1,12 @@
 /** Keeps what files were before a session changed them, turn by turn, and brings them back. */
-import { existsSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock, Logger, RewindFilesResult, Workspace } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { Entry, FileEntry } from '../sessions/entry.js';
-import { isInside } from '../tools/paths.js';
 import { makeFolders } from '../workspace/folders.js';
 import { type Change, type Past, TOO_MUCH } from './changes.js';
+import { createExclusion } from './exclusion.js';
 import { type FileNow, inspectFile, isHash, refuseState } from './file-state.js';
 import { createSnapshots, SNAPSHOT_LIMITS, type SnapshotLimits } from './snapshots.js';
 import type { Survey, SurveyLimits } from './survey.js';
@@ -39,11 +39,14 @@ export interface Checkpoints {
   end(): Promise<PersistedFiles>;
   /** Files as they were before the turn of that prompt. Throws `checkpoint_not_found`. */
   rewind(promptUuid: string, options?: { dryRun?: boolean; overwriteEdits?: boolean }): Promise<RewindFilesResult>;
+  /** The session ends, and its tasks have. Never throws. */
+  close(): Promise<void>;
 }
 
 export interface CheckpointParts {
-  /** `<configDir>/sessions/<sessionId>` */
+  /** `<configDir>/sessions/<sessionId>`, or a folder that goes when the session ends. */
   folder: string;
+  configDir: string;
   workspace: Workspace;
   clock: Clock;
   logger: Logger;
@@ -58,6 +61,8 @@ export interface CheckpointParts {
   permissionState(): unknown;
   /** Whether a task of the session runs in the background. When absent, nobody knows who changed what between calls. */
   background?(): boolean;
+  /** Resolves when the next one of those tasks ends. */
+  taskEnd?(): Promise<void>;
   limits?: Partial<SnapshotLimits> & { survey?: Partial<SurveyLimits> };
 }
 
@@ -74,10 +79,8 @@ interface OpenTurn {
   failed: Map<string, string>;
   /** Commands that run. */
   commands: number;
-  /** A command has run, so that there is something to compare with. */
-  surveyed: boolean;
-  /** Folders that calls will make for their files, by call. */
-  folders: Map<string, string[]>;
+  /** What calls will write and no look would find, with the folders they will make for it, by call. */
+  named: Map<string, { paths: string[]; folders: string[] }>;
   hints: Set<string>;
 }
 
@@ -94,7 +97,13 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   let turn: OpenTurn | undefined;
   let hasBegun = false;
   let hasRecovered = false;
+  /** The turn that a look at the folders was taken in, as long as there is something to compare with it. */
+  let watched: string | undefined;
+  /** A task ran when that look was taken. */
   let hadTask = false;
+  let isAwaiting = false;
+  /** What calls were seen to write since: a change of it is no news. */
+  let written = new Set<string>();
 
   const note = (fields: FileNote): void => {
     timeline.add(fields);
@@ -122,25 +131,33 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     last = next.catch(() => undefined);
     return next;
   };
+  const careful = (what: string, act: () => Promise<void>): Promise<void> =>
+    act().catch((error: unknown) => logger('warn', `Checkpoints: ${what} failed`, { error: String(error) }));
   const quietly = (what: string, act: () => Promise<void>): Promise<void> =>
-    inOrder(async () => {
-      await recover();
-      await act();
-    }).catch((error: unknown) => logger('warn', `Checkpoints: ${what} failed`, { error: String(error) }));
+    inOrder(() =>
+      careful(what, async () => {
+        await recover();
+        await act();
+      }),
+    );
 
   /** Keeps a content; gives what the note says of it. */
-  const keep = async (path: string, past: Past): Promise<Pick<FileNote, 'before' | 'mode' | 'reason'>> => {
+  const keep = async (
+    { promptUuid, path }: Pick<FileNote, 'promptUuid' | 'path'>,
+    past: Past,
+  ): Promise<Pick<FileNote, 'before' | 'mode' | 'reason'>> => {
     if (!('state' in past)) return { reason: past.reason };
     const { state, mode, content } = past;
+    const told = turn?.promptUuid === promptUuid ? turn : undefined;
     let reason = refuseState(state);
     if (reason === undefined && isHash(state)) {
       reason = content === undefined ? 'It was not kept.' : await snapshots.keep(state, content);
     }
     if (reason !== undefined) {
-      turn?.failed.set(path, reason);
+      told?.failed.set(path, reason);
       return { reason };
     }
-    if (isHash(state)) turn?.files.set(path, state);
+    if (isHash(state)) told?.files.set(path, state);
     return { before: state, ...(mode !== undefined && { mode }) };
   };
 
@@ -165,6 +182,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       count += 1;
       if (count <= MAX_NOTES) await recordChange(promptUuid, change, author);
     }
+    written = new Set();
     if (count <= MAX_NOTES) return;
     hint(promptUuid, parts.cwd, `${count - MAX_NOTES} more files were changed at once than are noted.`);
   };
@@ -175,8 +193,10 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     const { before, after } = change;
     const isFirst = timeline.firstNote(promptUuid, path) === undefined;
     let fields: Partial<FileNote> = {};
-    if (isFirst) fields = await keep(path, before);
-    else if ('state' in before && before.state !== timeline.known(path)) fields = { before: before.state };
+    if (isFirst) fields = await keep({ promptUuid, path }, before);
+    else if (written.has(path)) {
+      if (after.state === timeline.known(path)) return;
+    } else if ('state' in before && before.state !== timeline.known(path)) fields = { before: before.state };
     const isSettled = author === 'session' || (isFirst && fields.before === undefined);
     if (isSettled) fields = { ...fields, ...tellAfter({ path, ...fields }, after) };
     else fields.before ??= timeline.known(path) ?? null;
@@ -204,42 +224,95 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     }
   };
 
-  const beforeCommand = async (open: OpenTurn): Promise<void> => {
+  /** Looks at the folders, for what is changed from here on. */
+  const takeLook = async (promptUuid: string, named: readonly string[] = []): Promise<void> => {
     const survey = await openSurvey();
-    const author = open.commands > 0 ? 'session' : authorBetween();
-    if (open.surveyed && author !== undefined) await recordChanges(open.promptUuid, author);
-    open.commands += 1;
-    open.surveyed = true;
+    watched = promptUuid;
+    written = new Set();
     try {
-      await survey.take(await Promise.all(parts.roots().map((root) => workspace.realPath(root))));
-      survey.setRunning(open.promptUuid);
+      const roots = await Promise.all(parts.roots().map((root) => workspace.realPath(root)));
+      await survey.take(roots, named);
+      survey.setRunning(promptUuid);
     } catch (error) {
-      hint(open.promptUuid, parts.cwd, 'It could not be looked at before a command ran.');
+      hint(promptUuid, parts.cwd, 'It could not be looked at, so that what changed in it is not known.');
       throw error;
     }
-    for (const path of survey.unseen()) hint(open.promptUuid, path, TOO_MUCH);
+    for (const path of survey.unseen()) hint(promptUuid, path, TOO_MUCH);
+  };
+
+  /** There is nothing to compare with any more. */
+  const stopLooking = async (): Promise<void> => {
+    if (watched === undefined) return;
+    watched = undefined;
+    (await openSurvey()).setRunning(undefined);
+  };
+
+  /** Notes what was changed while no call ran. After a turn it may be the user's work, whatever task runs. */
+  const catchUp = async (): Promise<void> => {
+    if (watched === undefined) return;
+    const author = turn?.promptUuid === watched ? authorBetween() : authorBetween() && 'unsure';
+    if (author !== undefined) await recordChanges(watched, author);
+    hadTask = parts.background?.() ?? false;
+  };
+
+  /** A task may run on after its turn: what it changes until then must not become work of the next turn. */
+  const watchOn = async (promptUuid: string): Promise<void> => {
+    await catchUp();
+    if (watched === undefined) return;
+    if (hadTask) await takeLook(promptUuid);
+    else await stopLooking();
+  };
+
+  /** What changes after the last task has ended is someone else's. */
+  const awaitTasks = async (): Promise<void> => {
+    if (isAwaiting || parts.taskEnd === undefined) return;
+    isAwaiting = true;
+    while (watched !== undefined && hadTask) {
+      await parts.taskEnd();
+      await quietly('the look after a task', async () => {
+        await catchUp();
+        if (turn === undefined && !hadTask) await stopLooking();
+      });
+    }
+    isAwaiting = false;
+  };
+
+  const beforeCommand = async (open: OpenTurn, { writes }: CheckpointedCall): Promise<void> => {
+    const author = open.commands > 0 ? 'session' : authorBetween();
+    if (watched !== undefined && author !== undefined) await recordChanges(open.promptUuid, author);
+    open.commands += 1;
+    await takeLook(open.promptUuid, writes);
   };
 
   const afterCommand = async (open: OpenTurn): Promise<void> => {
     open.commands = Math.max(0, open.commands - 1);
     await recordChanges(open.promptUuid, 'session');
     hadTask = parts.background?.() ?? false;
-    if (open.commands === 0) (await openSurvey()).setRunning(undefined);
+    if (open.commands === 0 && !hadTask) (await openSurvey()).setRunning(undefined);
   };
 
   const beforeWrite = async ({ promptUuid }: OpenTurn, path: string): Promise<void> => {
+    written.add(path);
     const now = await inspectFile(workspace, path);
     if (timeline.firstNote(promptUuid, path) === undefined) {
-      const kept = await keep(path, now);
+      const kept = await keep({ promptUuid, path }, now);
       note({ promptUuid, path, ...kept, ...(kept.before === undefined && { after: now.state }) });
     } else if (now.state !== timeline.known(path)) note({ promptUuid, path, before: now.state });
   };
 
   const afterWrite = async ({ promptUuid }: OpenTurn, path: string): Promise<void> => {
     const now = await inspectFile(workspace, path);
+    written.add(path);
     const first = timeline.firstNote(promptUuid, path);
     if (first === undefined || now.state === timeline.known(path)) return;
     note({ promptUuid, path, ...tellAfter({ path }, now) });
+  };
+
+  /** What a call names and no look finds: all that a tool writes, and what a command writes elsewhere. */
+  const unlooked = async ({ shell, writes }: CheckpointedCall): Promise<string[]> => {
+    if (!shell || writes.length === 0) return [...writes];
+    const survey = await openSurvey();
+    return writes.filter((path) => !survey.covers(path));
   };
 
   const missingFolders = async (paths: readonly string[]): Promise<string[]> => {
@@ -276,10 +349,10 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
         files: new Map(),
         failed: new Map(),
         commands: 0,
-        surveyed: false,
-        folders: new Map(),
+        named: new Map(),
         hints: new Set(),
       };
+      if (watched !== undefined) void quietly('the look before a turn', () => watchOn(promptUuid));
       if (!hasBegun) note({ promptUuid, path: parts.cwd, begins: true });
       hasBegun = true;
     },
@@ -287,35 +360,38 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       quietly('the look before a call', async () => {
         const open = turn;
         if (open === undefined) return;
-        if (call.shell) await beforeCommand(open);
+        if (call.shell) await beforeCommand(open, call);
         else if (open.commands > 0 && call.writes.length > 0) await recordChanges(open.promptUuid, 'session');
-        open.folders.set(call.toolUseId, await missingFolders(call.writes));
-        for (const path of call.writes) await beforeWrite(open, path);
+        else if (hadTask && call.writes.length > 0) await catchUp();
+        const paths = await unlooked(call);
+        open.named.set(call.toolUseId, { paths, folders: await missingFolders(paths) });
+        for (const path of paths) await beforeWrite(open, path);
       }),
     afterCall: (call) =>
       quietly('the look after a call', async () => {
         const open = turn;
         if (open === undefined) return;
         if (call.shell) await afterCommand(open);
-        for (const path of call.writes) await afterWrite(open, path);
-        for (const path of open.folders.get(call.toolUseId) ?? []) {
+        const { paths, folders } = open.named.get(call.toolUseId) ?? { paths: [], folders: [] };
+        open.named.delete(call.toolUseId);
+        for (const path of paths) await afterWrite(open, path);
+        for (const path of folders) {
           const isMade = (await workspace.stat(path))?.kind === 'directory';
           const isNews = timeline.firstNote(open.promptUuid, path) === undefined;
           if (isMade && isNews) note({ promptUuid: open.promptUuid, path, before: null, after: 'folder' });
+          if (isMade) written.add(path);
         }
-        open.folders.delete(call.toolUseId);
       }),
     async end() {
       const open = turn;
       if (open === undefined) return { files: [], failed: [] };
       await quietly('the look after a turn', async () => {
-        const author = authorBetween();
-        if (open.surveyed && author !== undefined) await recordChanges(open.promptUuid, author);
-        if (open.surveyed) (await openSurvey()).setRunning(undefined);
+        await watchOn(open.promptUuid);
         if (timeline.turns % CHECKPOINT_TURNS === 0) saveCheckpoint(timeline.turns, open.promptUuid);
         if (open.files.size > 0) snapshots.prune();
       });
       if (turn === open) turn = undefined;
+      void awaitTasks();
       return {
         files: [...open.files].map(([filename, file_id]) => ({ filename, file_id })),
         failed: [...open.failed].map(([filename, error]) => ({ filename, error })),
@@ -327,30 +403,23 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
         if (!timeline.has(promptUuid)) {
           throw new HeddleError('checkpoint_not_found', 'No file checkpoint found for this message.');
         }
+        await careful('the look before a rewind', catchUp);
         const { planRewind, carryOut, toResult } = await import('./rewind.js');
         const tale = timeline.since(promptUuid);
         if (tale.gaps) tale.hints.set(parts.cwd, 'Checkpoints were off in a part of the session.');
         const means = { workspace, snapshots, overwriteEdits };
         const plan = await planRewind(tale, means);
-        return toResult(dryRun ? plan : await carryOut(plan, { ...means, promptUuid, note }));
+        if (dryRun) return toResult(plan);
+        const done = await carryOut(plan, { ...means, promptUuid, note });
+        const goesOn = watched;
+        if (goesOn !== undefined)
+          await careful('the look after a rewind', () => (hadTask ? takeLook(goesOn) : stopLooking()));
+        return toResult(done);
+      }),
+    close: () =>
+      quietly('the last look', async () => {
+        await catchUp();
+        await stopLooking();
       }),
   };
 }
-
-/** What the engine itself writes is nobody's work, and bringing back its log would be the end of it. */
-function createExclusion({ folder, cwd }: CheckpointParts): (path: string) => boolean {
-  const own = dirname(folder);
-  const configDir = realPathOf(dirname(own));
-  const parts = isInside(configDir, realPathOf(cwd))
-    ? [join(configDir, 'sessions'), join(configDir, 'projects')]
-    : [configDir];
-  return (path) => parts.some((part) => isInside(part, path));
-}
-
-const realPathOf = (path: string): string => {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-};

@@ -3,18 +3,21 @@
  * the index, so that nothing that the folder's config names (monitors, filters, hooks) is ever run. The copy also stays
  * what it was when commands commit, stage or switch branches.
  */
-import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Workspace } from '../../protocol/index.js';
 import { makeFolders } from '../workspace/folders.js';
 import { isInside } from '../tools/paths.js';
-import { type Place, toPlace } from './walk.js';
-
-/** A file as the index has it. */
-export interface Tracked {
-  oid: string;
-  mode: string;
-}
+import {
+  namesWithValue,
+  readBlobs,
+  readChanged,
+  readFlags,
+  readSizes,
+  splitNames,
+  type Tracked,
+} from './git-output.js';
+import { createPauses, type Place, toPlace } from './walk.js';
 
 export interface GitView {
   /** In the index and different on the disk, or gone from it. */
@@ -54,6 +57,7 @@ export interface GitParts {
 const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MAX_CONTENT_BYTES = 16 * 1024 * 1024;
+const AS_FLAGGED = ['-c', 'core.sparsecheckout=false'];
 /** On one command line. */
 const MAX_NAMES = 500;
 const TIMEOUT_MS = 20_000;
@@ -69,6 +73,8 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
   const within = relative(top, root);
   const index = join(place, 'index');
   let indexSign: string | undefined;
+  /** Files of the index that were left out of the folder, by path. */
+  let omitted: Set<string> | undefined;
 
   const prepare = async (): Promise<void> => {
     for (const name of ['refs', 'objects', 'info']) makeFolders(join(place, name));
@@ -95,7 +101,7 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     const tooMuch = new AbortController();
-    const locks = args[0] === 'update-index' ? '1' : '0';
+    const locks = args.includes('update-index') ? '1' : '0';
     const exit = await workspace
       .run({
         argv: ['git', ...args],
@@ -115,6 +121,31 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
       .catch(() => undefined);
     return exit?.code === 0 && size <= MAX_OUTPUT_BYTES ? Buffer.concat(chunks) : undefined;
   };
+  /** What our copy of the index says is not to be looked at; with `core.sparsecheckout`, git would look at what is there. */
+  const askFlags = async (): Promise<ReturnType<typeof readFlags>> => {
+    const listed = await ask([...AS_FLAGGED, 'ls-files', '-v', '-z']);
+    if (listed === undefined) throw new Error('The index cannot be read.');
+    return readFlags(listed);
+  };
+  const unflag = async (flag: string, names: readonly Buffer[]): Promise<void> => {
+    if (names.length === 0) return;
+    const input = Buffer.concat(names.flatMap((name) => [name, NUL]));
+    if ((await ask(['update-index', flag, '-z', '--stdin'], input)) === undefined) throw new Error(`${flag} failed.`);
+  };
+  /** Git may be told to overlook changes of some files: our copy is not. What a sparse checkout leaves out stays out. */
+  const clearFlags = async (): Promise<void> => {
+    const { assumed, skipped } = await askFlags();
+    const present: Buffer[] = [];
+    const pause = createPauses(200);
+    for (const name of skipped) {
+      await pause();
+      if (isThere(top, name)) present.push(name);
+    }
+    await unflag('--no-assume-unchanged', assumed);
+    await unflag('--no-skip-worktree', present);
+  };
+  const readOmitted = async (): Promise<Set<string>> =>
+    new Set((await askFlags()).skipped.map((name) => toPlace({ path: top }, name).path));
   const here = within === '' ? [] : ['--', within];
   const askNames = (...flags: string[]) => ask(['ls-files', '-z', '--others', '--directory', ...flags, ...here]);
   const askChanged = () => ask(['diff-files', '--raw', '-z', '--no-renames', '--ignore-submodules=all', ...here]);
@@ -126,6 +157,7 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
       const sign = signOf(join(gitDir, 'index'));
       if (indexSign !== undefined && sign === indexSign) return true;
       indexSign = undefined;
+      omitted = undefined;
       try {
         await prepare();
         rmSync(index, { force: true });
@@ -135,6 +167,8 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
         // Git reads again what is as new as the index itself; a copy that seems newer would hide changes.
         const time = (stat?.mtimeMs ?? 0) / 1000 - 0.000_002;
         utimesSync(index, time, time);
+        await clearFlags();
+        utimesSync(index, time, time);
         indexSign = sign;
         return true;
       } catch {
@@ -142,15 +176,19 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
       }
     },
     async view() {
+      omitted ??= await readOmitted().catch(() => undefined);
+      if (omitted === undefined) return undefined;
       let listed = await askChanged();
       if (listed === undefined) return undefined;
       let changed = readChanged(top, listed);
       if (changed.files.size > MANY) {
-        await ask(['update-index', '-q', '--refresh', '--ignore-submodules']);
+        await ask([...AS_FLAGGED, 'update-index', '-q', '--refresh', '--ignore-submodules']);
         listed = await askChanged();
         if (listed === undefined) return undefined;
         changed = readChanged(top, listed);
       }
+      // One that is there now is new, whatever the index has.
+      for (const path of omitted) changed.files.delete(path);
       const names = await Promise.all([
         askNames('--exclude-standard'),
         askNames('--ignored', '--exclude-standard'),
@@ -172,16 +210,19 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
       for (let at = 0; at < files.length; at += MAX_NAMES) {
         const some = files.slice(at, at + MAX_NAMES).map((file) => ({ ...file, name: relative(top, file.path) }));
         const names = some.map(({ name }) => name);
-        const [stats, filters] = await Promise.all([
+        const askAttributes = (...args: string[]) =>
+          ask(['check-attr', '-z', '--stdin', ...args], toInput(names, '\0'));
+        const [stats, ...attributes] = await Promise.all([
           ask(['ls-files', '-z', '--debug', '--', ...names]),
-          ask(['check-attr', '--cached', '-z', '--stdin', 'filter'], toInput(names, '\0')),
+          askAttributes('--cached', 'filter', ENCODING),
+          askAttributes(ENCODING),
         ]);
         const sizes = readSizes(stats);
-        const filtered = readFilters(filters);
+        const converted = new Set(attributes.flatMap((list) => (list === undefined ? names : namesWithValue(list))));
         const wanted: (Wanted & { size: number })[] = [];
         for (const { path, oid, name } of some) {
           const size = sizes.get(name);
-          if (size === undefined || filters === undefined || filtered.has(name)) yield [path, CONVERTED];
+          if (size === undefined || converted.has(name)) yield [path, CONVERTED];
           else if (size > MAX_CONTENT_BYTES) yield [path, 'It was larger than 16 MB.'];
           else wanted.push({ path, oid, size });
         }
@@ -228,7 +269,10 @@ function toBatches<T extends { size: number }>(files: readonly T[]): T[][] {
   return batches;
 }
 
-const CONVERTED = 'Git converts it (line ends or a filter), so that its content is not known.';
+const CONVERTED = 'Git converts it (line ends, encoding or a filter), so that its content is not known.';
+/** Asked for beside filters: what line ends and `ident` do makes a file longer, so that its size tells. */
+const ENCODING = 'working-tree-encoding';
+const NUL = Buffer.from([0]);
 
 interface Repository {
   top: string;
@@ -266,6 +310,7 @@ function toConfig(theirs: string): string {
     `\trepositoryformatversion = ${isSha256 ? 1 : 0}`,
     '\tbare = false',
     '\tfsmonitor = false',
+    '\tsparsecheckout = true',
     '\tuntrackedcache = false',
     '\thookspath = /dev/null',
     '\tattributesfile = /dev/null',
@@ -291,65 +336,13 @@ function signOf(path: string): string {
   }
 }
 
-function splitNames(list: Buffer): Buffer[] {
-  const names: Buffer[] = [];
-  for (let at = 0; at < list.length; ) {
-    const end = list.indexOf(0, at);
-    names.push(list.subarray(at, end));
-    at = end + 1;
-  }
-  return names;
-}
-
 const trimSlash = (name: Buffer): Buffer => (name.at(-1) === 0x2f ? name.subarray(0, -1) : name);
 
-/** `:100644 100755 <oid> <oid> M`, then the name. */
-function readChanged(top: string, list: Buffer): { files: Map<string, Tracked>; places: Place[] } {
-  const files = new Map<string, Tracked>();
-  const places: Place[] = [];
-  const parts = splitNames(list);
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [mode = '', , oid = ''] = (parts[at]?.toString().slice(1) ?? '').split(' ');
-    const place = toPlace({ path: top }, parts[at + 1] ?? Buffer.alloc(0));
-    if (files.has(place.path)) continue;
-    files.set(place.path, { mode, oid });
-    places.push(place);
+const isThere = (top: string, name: Buffer): boolean => {
+  const { path, bytes } = toPlace({ path: top }, name);
+  try {
+    return lstatSync(bytes ?? path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
   }
-  return { files, places };
-}
-
-/** `name NUL`, then lines of which one has the size that the file had on the disk. */
-function readSizes(list: Buffer | undefined): Map<string, number> {
-  const sizes = new Map<string, number>();
-  let name: string | undefined;
-  for (const part of list?.toString().split('\0') ?? []) {
-    const told = /^ {2}ctime:[\s\S]*?\n {2}size: (\d+)\tflags: \w+\n/.exec(part);
-    if (name !== undefined && told !== null) sizes.set(name, Number(told[1]));
-    name = told === null ? part : part.slice(told[0].length);
-  }
-  return sizes;
-}
-
-/** Names for which a filter is set, from triples of name, attribute and value. */
-function readFilters(list: Buffer | undefined): Set<string> {
-  const parts = list?.toString().split('\0') ?? [];
-  const names = new Set<string>();
-  for (let at = 0; at + 2 < parts.length; at += 3) {
-    if (!['unspecified', 'unset'].includes(parts[at + 2] ?? '')) names.add(parts[at] ?? '');
-  }
-  return names;
-}
-
-/** `<oid> blob <size>`, the content, a newline; or `<oid> missing`. */
-function readBlobs(output: Buffer | undefined): Map<string, Uint8Array> {
-  const blobs = new Map<string, Uint8Array>();
-  for (let at = 0; output !== undefined && at < output.length; ) {
-    const end = output.indexOf(0x0a, at);
-    const [oid = '', kind, size] = output.toString('latin1', at, end).split(' ');
-    at = end + 1;
-    if (kind !== 'blob') continue;
-    blobs.set(oid, output.subarray(at, at + Number(size)));
-    at += Number(size) + 1;
-  }
-  return blobs;
-}
+};

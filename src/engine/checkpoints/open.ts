@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionConfig } from '../../protocol/index.js';
 import { grantedUpdates } from '../sessions/resume.js';
@@ -15,8 +19,14 @@ export async function openCheckpoints(config: SessionConfig, parts: Parts): Prom
   const { createCheckpoints } = await import('./checkpoints.js');
   const { id, state, clock, logger, workspace, recorder, childEnv, tasks } = parts;
   const { log } = recorder;
-  return createCheckpoints({
-    folder: join(config.configDir, 'sessions', id),
+  const isKept = config.persistSession !== false;
+  // Made when there is something to put into it.
+  const folder = isKept
+    ? join(config.configDir, 'sessions', id)
+    : join(realpathSync(tmpdir()), `heddle-files-${randomUUID()}`);
+  const checkpoints = createCheckpoints({
+    folder,
+    configDir: config.configDir,
     workspace,
     clock,
     logger,
@@ -28,5 +38,15 @@ export async function openCheckpoints(config: SessionConfig, parts: Parts): Prom
     log: { position: () => ({ entries: log.entries.length, leaf: log.leaf }) },
     permissionState: () => ({ mode: state.mode, granted: grantedUpdates(log.entries) }),
     background: () => tasks.running.length > 0,
+    async taskEnd() {
+      if (tasks.running.length > 0) await Promise.race(tasks.running.map(({ over }) => over));
+    },
   });
+  return {
+    ...checkpoints,
+    async close() {
+      await checkpoints.close();
+      if (!isKept) await rm(folder, { recursive: true, force: true });
+    },
+  };
 }

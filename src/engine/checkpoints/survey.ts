@@ -1,6 +1,6 @@
 /** What is in the folders of a session before a command runs, so that it can be told afterwards what the command did. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Clock, Workspace } from '../../protocol/index.js';
 import { isInside } from '../tools/paths.js';
 import { makeFolders } from '../workspace/folders.js';
@@ -8,7 +8,7 @@ import { type Baseline, type Change, findChanges, type KeptFile, MAX_UNSEEN, par
 import { type CopyIndex, createCopies } from './copies.js';
 import { hashOf, lookAt } from './file-state.js';
 import { type Git, openGit } from './git.js';
-import { createPauses, walk } from './walk.js';
+import { createPauses, isWalked, type Place, walk } from './walk.js';
 
 export interface SurveyLimits {
   /** Files and folders of each root. In a git folder: of those that are not as git has them. */
@@ -24,9 +24,13 @@ export const SURVEY_LIMITS: SurveyLimits = { entries: 5_000, bytes: 32 * 1024 * 
 /** Files that git has may be larger: they are somebody's work, not something that was made from it. */
 const MAX_TRACKED_BYTES = 16 * 1024 * 1024;
 
+const MAX_NAMED = 1_000;
+
 export interface Survey {
-  /** Looks, and copies what is not known yet. */
-  take(roots: readonly string[]): Promise<void>;
+  /** Looks, and copies what is not known yet. `named` is what a command is known to write. */
+  take(roots: readonly string[], named?: readonly string[]): Promise<void>;
+  /** Whether a change of that path would be found and could be taken back, or is not to be. */
+  covers(path: string): boolean;
   /** What is different since the last look; this one counts as the last look from here on. */
   changes(): AsyncGenerator<Change>;
   /** Folders of which too much was there to look at all of it. */
@@ -55,6 +59,8 @@ export function createSurvey(parts: SurveyParts): Survey {
   const copies = createCopies(join(folder, 'copies'), saved?.copies);
   const repositories = new Map<string, Promise<Git | undefined>>();
   let baselines = saved?.baselines ?? [];
+  let isRunning = false;
+  let named: readonly string[] = [];
 
   const gitOf = (root: string): Promise<Git | undefined> => {
     const known = repositories.get(root);
@@ -70,7 +76,7 @@ export function createSurvey(parts: SurveyParts): Survey {
     const view = await git?.view();
     const { isExcluded } = parts;
     const options = { maxEntries: limits.entries, isExcluded, now: () => clock.now() };
-    const found = await walk(view?.places ?? [{ path: root }], options);
+    const found = await walk(view ? [...view.places, ...specialsIn(root, named)] : [{ path: root }], options);
     const position = view === undefined ? '' : ((await git?.position()) ?? '');
     const tracked: Baseline['tracked'] = view?.changed ?? new Map();
     const gone = [...tracked.keys()].filter((path) => !found.files.has(path));
@@ -119,7 +125,8 @@ export function createSurvey(parts: SurveyParts): Survey {
   };
 
   return {
-    async take(roots) {
+    async take(roots, more = []) {
+      named = [...new Set([...(isRunning ? named : []), ...more])].slice(-MAX_NAMED);
       const taken: Baseline[] = [];
       const earlier = baselines;
       // A look that fails must not leave an old one in its place.
@@ -158,9 +165,18 @@ export function createSurvey(parts: SurveyParts): Survey {
       }
       if (hasChanged) save();
     },
+    covers(path) {
+      const baseline = baselines.find(({ root }) => isInside(root, path));
+      if (parts.isExcluded(path)) return true;
+      if (baseline === undefined || !isWalked(relative(baseline.root, path))) return false;
+      const file = baseline.files.get(path);
+      if (file !== undefined) return file.kind !== 'file' || file.hash !== undefined;
+      return !baseline.unseen.some((place) => isInside(place, path));
+    },
     unseen: () => baselines.flatMap(({ root, unseen }) => (unseen.length > MAX_UNSEEN ? [root] : unseen)),
     interrupted: () => readText(running),
     setRunning(promptUuid) {
+      isRunning = promptUuid !== undefined;
       if (promptUuid === undefined) rmSync(running, { force: true });
       else if (readText(running) !== promptUuid) writeWhole(running, promptUuid);
     },
@@ -170,6 +186,14 @@ export function createSurvey(parts: SurveyParts): Survey {
 /** The folders to look at: those that are not inside of another one. */
 const outermost = (roots: readonly string[]): string[] =>
   [...new Set(roots)].filter((root) => !roots.some((other) => other !== root && isInside(other, root)));
+
+/** Git tells of no pipe, socket or device, so they are looked for where a command is known to write. */
+const specialsIn = (root: string, paths: readonly string[]): Place[] =>
+  paths.flatMap((path) => {
+    const stats = isInside(root, path) ? lookAt(path) : undefined;
+    const isOrdinary = stats === undefined || stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+    return isOrdinary ? [] : [{ path }];
+  });
 
 function writeWhole(path: string, text: string): void {
   writeFileSync(`${path}.tmp`, text, { mode: 0o600 });

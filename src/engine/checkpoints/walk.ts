@@ -42,6 +42,11 @@ export interface WalkOptions {
 /** Their contents can be made again, and are many. */
 const SKIPPED = new Set(['node_modules']);
 const LEFT_OUT = new Set(['.git']);
+
+/** Whether nothing on the way to a path, told from where a walk starts, is left out of it. */
+export const isWalked = (path: string): boolean =>
+  path.split(sep).every((name) => !SKIPPED.has(name) && !LEFT_OUT.has(name));
+
 /** Times are those of the system's last tick, 10 ms ago at most; a disk may count in less. */
 const TICK_MS = 30;
 

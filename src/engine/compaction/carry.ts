@@ -6,7 +6,8 @@ import type { SessionScope } from '../scope.js';
 import { type Entry, isLifeEntry } from '../sessions/entry.js';
 import { cutText } from '../tools/bound.js';
 import { MAX_TEXT_BYTES, readText } from '../tools/read-text.js';
-import { cutMiddle } from './shrink.js';
+import { remind } from './remind.js';
+import { cutMiddle } from './cut-middle.js';
 import { blocksTokens, textTokens } from './size.js';
 
 const MAX_FILES = 5;
@@ -14,8 +15,6 @@ const MAX_FILE_TOKENS = 5_000;
 const CHARACTERS_PER_TOKEN = 4;
 
 export const toText = (text: string): TextBlock => ({ type: 'text', text });
-
-const remind = (text: string): TextBlock => toText(`<system-reminder>\n${text}\n</system-reminder>`);
 
 export async function carrySurroundings({ config, workspace, clock }: SessionScope): Promise<TextBlock> {
   const branch = await gitBranch(config.cwd, workspace);

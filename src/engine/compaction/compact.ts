@@ -1,7 +1,7 @@
 /** Makes the context smaller: the log keeps everything, the model goes on from a summary. */
 import type { MessageParam, UserContentBlock } from '../../protocol/index.js';
 import { type HeddleError, toHeddleError } from '../../protocol/plain.js';
-import { toContext } from '../context.js';
+import { sinceSummary, toContext } from '../context.js';
 import { afterCompact, beforeCompact, type CompactTrigger } from '../hooks/around-compact.js';
 import { toInit } from '../init.js';
 import { budgetLimit, compactAt, type Limit } from '../limits.js';
@@ -118,7 +118,10 @@ interface Past {
 
 function splitPast(entries: readonly Entry[], trigger: CompactTrigger): Past {
   const context = toContext(entries);
-  const hasAnswers = context.some(({ role }) => role === 'assistant');
+  // Of a turn that was refused after its first answer there may be no message of the model.
+  const hasAnswers =
+    context.some(({ role }) => role === 'assistant') ||
+    sinceSummary(entries).some((entry) => isLifeEntry(entry) && entry.kind === 'step');
   const turn = trigger === 'auto' ? currentTurn(entries) : undefined;
   const said = (turn ?? []).filter((entry): entry is UserEntry => entry.type === 'user' && isSaid(entry));
   if (turn === undefined || turn.some((entry) => isLifeEntry(entry) && entry.kind === 'step')) {

@@ -1,6 +1,6 @@
 /** When even the request for a summary is too long, less of the conversation is read for it. Pure. */
 import type { ContentBlockParam, MessageParam, ToolResultBlock } from '../../protocol/index.js';
-import { cutText } from '../tools/bound.js';
+import { cutMiddle } from './cut-middle.js';
 import { blocksTokens } from './size.js';
 
 export interface Shrunk {
@@ -95,13 +95,4 @@ function cutResult({ content }: ToolResultBlock, max: number): string {
   if (typeof content === 'string') return cutMiddle(content, max);
   const texts = (content ?? []).map((part) => (part.type === 'text' ? part.text : `[${part.type} left out here]`));
   return cutMiddle(texts.join('\n'), max);
-}
-
-/** Head and tail of a text that is too long, with a note between them. */
-export function cutMiddle(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const head = cutText(text, Math.ceil(max * 0.7));
-  const tail = text.slice(text.length - Math.floor(max * 0.3)).toWellFormed();
-  const left = (text.length - head.length - tail.length).toLocaleString('en-US');
-  return `${head}\n[${left} characters are left out here]\n${tail}`;
 }

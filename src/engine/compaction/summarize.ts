@@ -8,7 +8,7 @@ import { requestWith } from '../request.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import { wait } from '../wait.js';
 import { LAST_STAGE, shrink } from './shrink.js';
-import { askForSummary, readSummary } from './texts.js';
+import { askForSummary, BE_SHORT, readSummary } from './texts.js';
 
 const MAX_RETRIES = 2;
 
@@ -33,19 +33,22 @@ export interface Summary {
 /** Throws a HeddleError when no summary will come. A budget that does not pay for it is a value. */
 export async function summarize(scope: SessionScope, call: SummaryCall): Promise<Summary | Limit> {
   const { messages, tally, signal } = call;
-  const ask = askForSummary(call.instructions);
   let stage = call.overflowed ? 1 : 0;
-  let hasAsked = false;
+  let gap: Gap | undefined;
   for (let attempt = 1; ; ) {
     const { messages: shown, leftOut, cut } = shrink(messages, stage);
     // With the tools and the thinking of every other call: the API would not find its cache otherwise.
+    const ask = askForSummary([...call.instructions, ...(gap === 'cut' ? [BE_SHORT] : [])]);
     const request = requestWith(scope, tally, withAsk(shown, ask));
     if ('subtype' in request) return request;
     try {
-      const text = readSummary(await attemptCall(scope, { request, tally, signal }));
-      if (text !== '') return { text, leftOut, cut };
-      if (hasAsked) throw new HeddleError('model_stream', 'The model gave no summary.');
-      hasAsked = true;
+      const { text, stopReason } = await attemptCall(scope, { request, tally, signal });
+      const summary = readSummary(text);
+      const found = gapIn({ text, summary, stopReason });
+      if (found === undefined) return { text: summary, leftOut, cut };
+      // It is asked for twice.
+      if (gap !== undefined) throw new HeddleError('model_stream', GAPS[found]);
+      gap = found;
     } catch (thrown) {
       const error = toHeddleError(thrown);
       if (signal.aborted) throw error;
@@ -66,6 +69,24 @@ export async function summarize(scope: SessionScope, call: SummaryCall): Promise
   }
 }
 
+/** Why an answer is no summary. */
+type Gap = 'none' | 'cut';
+
+const GAPS: Readonly<Record<Gap, string>> = {
+  none: 'The model gave no summary.',
+  cut: 'The summary did not fit into one answer of the model.',
+};
+
+/** Answers that end so are not whole, and what stands in them without the end of a summary is none. */
+const UNFINISHED: Readonly<Record<string, Gap>> = { max_tokens: 'cut', tool_use: 'none', pause_turn: 'none' };
+
+function gapIn(answer: { text: string; summary: string; stopReason: string | null }): Gap | undefined {
+  const { text, summary, stopReason } = answer;
+  const isClosed = text.includes('</summary>');
+  const unfinished = isClosed || stopReason === null ? undefined : UNFINISHED[stopReason];
+  return unfinished ?? (summary === '' ? 'none' : undefined);
+}
+
 const TOO_LONG: ReadonlySet<string> = new Set(['model_prompt_too_long', 'model_request_too_large']);
 
 function withAsk(messages: readonly MessageParam[], ask: string): MessageParam[] {
@@ -77,11 +98,11 @@ function withAsk(messages: readonly MessageParam[], ask: string): MessageParam[]
   return [...messages.slice(0, -1), { ...last, content: [...last.content, block] }];
 }
 
-/** The texts of one answer. What it cost is counted and logged, whatever becomes of it. */
+/** The texts of one answer, and why it ended. What it cost is counted and logged, whatever becomes of it. */
 async function attemptCall(
   scope: SessionScope,
   { request, tally, signal }: { request: ModelRequest; tally: TurnTally; signal: AbortSignal },
-): Promise<string> {
+): Promise<{ text: string; stopReason: string | null }> {
   const startedAt = scope.clock.monotonic();
   const answer = startAnswer();
   let text = '';
@@ -98,10 +119,13 @@ async function attemptCall(
     charge(scope, request, answer);
   }
   if (!answer.stopped) throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
-  if (text === '' && answer.stopReason === 'model_context_window_exceeded') {
+  if (answer.stopReason === 'model_context_window_exceeded') {
     throw new HeddleError('model_prompt_too_long', 'The conversation left no room for a summary.');
   }
-  return text;
+  if (answer.stopReason === 'refusal') {
+    throw new HeddleError('request_failed', 'The model refused to sum up the conversation.');
+  }
+  return { text, stopReason: answer.stopReason };
 }
 
 function charge(

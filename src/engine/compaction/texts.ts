@@ -15,6 +15,9 @@ export function askForSummary(instructions: readonly string[]): string {
   return given.length === 0 ? ASK : `${ASK}\n\nHeed this as well:\n${given.join('\n\n')}`;
 }
 
+/** Heeded when a summary was cut off. */
+export const BE_SHORT = 'Your last summary was too long for one answer and was cut off. Write at most 1,500 words.';
+
 /** What stands in the tags; all of it where there are none; what arrived where the end is missing. Empty: no summary. */
 export function readSummary(answer: string): string {
   const [, ...parts] = answer.split('<summary>');

@@ -66,6 +66,7 @@ export function createCredentials(
 
   const fixed = fixedCredential(sources);
   if (fixed !== undefined) secrets.add(bare(fixed));
+  for (const secret of customSecrets(env['ANTHROPIC_CUSTOM_HEADERS'])) secrets.add(secret);
 
   const askHelper = (command: string): Promise<string> => {
     if (helped !== undefined && clock.monotonic() - helped.at < HELPER_TTL_MS) return helped.key;
@@ -149,6 +150,15 @@ export function parseCustomHeaders(text: string | undefined): Record<string, str
     headers[name.toLowerCase()] = line.slice(colon + 1).trim();
   }
   return headers;
+}
+
+/** Headers that say how to speak, and let nobody in. An answer about them must stay readable. */
+const PLAIN_HEADERS = /^(anthropic-(beta|version)|accept(-.*)?|content-type|user-agent)$/;
+
+/** Any header of one's own may open a gate, whatever it is called. */
+function customSecrets(text: string | undefined): string[] {
+  const own = Object.entries(parseCustomHeaders(text)).filter(([name]) => !PLAIN_HEADERS.test(name));
+  return own.flatMap(([, value]) => [value, value.replace(/^(Bearer|Basic|Token) +/i, '')]);
 }
 
 /** Refuses values that cannot be a header, without showing them: `fetch` would print the secret in its error. */

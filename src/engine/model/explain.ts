@@ -32,7 +32,10 @@ export function explainModelError(error: HeddleError, { model }: { model: string
     case 'model_bad_request':
       return explain(`API Error: ${apiErrorStatus ?? 400} ${said}`, 'unknown');
     case 'model_prompt_too_long':
-      return explain('Prompt is too long · Compact the conversation, or start a new one.', 'invalid_request');
+      return explain(
+        'Prompt is too long · Send less at once, or compact the conversation with /compact. Calls that this turn has made stay made, and known; the rest of the turn is left out of the conversation.',
+        'invalid_request',
+      );
     case 'model_request_too_large':
       return explain('Request too large · Send fewer or smaller files and images at once.', 'invalid_request');
     case 'model_auth':

@@ -1,4 +1,3 @@
-import { cutText } from '../tools/bound.js';
 import type { JudgedLine } from './decide-command.js';
 import { accessesOf } from './judge-paths.js';
 import type { Decision, PermissionCall, PermissionPolicy } from './policy.js';
@@ -27,14 +26,6 @@ export const by = ({ text, layer }: CompiledRule) => ({ reasonType: 'rule' as co
 
 /** What the rule's author says of it. */
 export const because = ({ reason }: CompiledRule): string => (reason === undefined ? '' : ` (${reason})`);
-
-const MAX_SHOWN = 2_000;
-
-/** A command in a reason, which the model has sent itself: its beginning, where it is long. */
-export const showCommand = (command: string): string =>
-  command.length <= MAX_SHOWN
-    ? command
-    : `${cutText(command, MAX_SHOWN)}\u2026 (${command.length - MAX_SHOWN} more characters)`;
 
 /** The tool changes files, and says which. */
 export function isPlainEdit({ call, policy }: Case): boolean {

@@ -17,11 +17,16 @@ const isTable = (value: unknown): value is Table =>
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 const TEXT = expecting(isText, 'a text');
+const NAME = expecting((value) => typeof value === 'string' && value.trim() !== '', 'the name of a tool');
 const FLAG = expecting((value) => typeof value === 'boolean', 'true or false');
 const TEXTS = expecting((value) => Array.isArray(value) && value.every(isText), 'a list of texts');
 const TABLE = expecting(isTable, 'an object');
-/** A rule in it that cannot be read is the rules' own affair: what it may be about is asked about. */
-const RULES = expecting(Array.isArray, 'a list of rules');
+/** A text that is no rule is the rules' own affair: what it may be about is asked about. */
+const RULE = expecting((value) => isText(value) || isTable(value), 'a rule');
+const RULES: Shape = (value, path) =>
+  Array.isArray(value)
+    ? firstOf(value.map((rule, at) => () => RULE(rule, `${path}[${at}]`)))
+    : `${path} must be a list of rules, not ${show(value)}`;
 
 const LISTS = { allow: RULES, ask: RULES, deny: RULES };
 
@@ -68,6 +73,8 @@ export function findCaseFault(given: Table): string | undefined {
   const { setup = {}, input = {} } = given;
   const whole = findFault(given, { path: '', shapes: { setup: TABLE, input: TABLE } });
   if (whole !== undefined || !isTable(setup) || !isTable(input)) return whole;
+  const inCall = findCallFault(input);
+  if (inCall !== undefined) return inCall;
   const inSetup = findFault(setup, { path: 'setup', shapes: SETUP });
   if (inSetup !== undefined) return inSetup;
   const { project_settings: project } = input;
@@ -75,6 +82,32 @@ export function findCaseFault(given: Table): string | undefined {
   if (rules === undefined || rules === null) return undefined;
   const path = 'input.project_settings.permissions';
   return isTable(rules) ? findFault(rules, { path, shapes: LISTS }) : TABLE(rules, path);
+}
+
+/** Fields by which a call can be told from an event. */
+const CALL_FIELDS = [
+  'command',
+  'input',
+  'file_path',
+  'notebook_path',
+  'pattern',
+  'path',
+  'url',
+  'tool_name',
+  'toolName',
+];
+
+/** A call needs its tool; without one it may only be an event, which says what happens. */
+function findCallFault(input: Table): string | undefined {
+  const { then } = input;
+  const path = then === undefined || then === null ? 'input' : 'input.then';
+  const given = path === 'input' ? input : then;
+  if (!isTable(given)) return TABLE(given, path);
+  const { tool } = given;
+  if (tool !== undefined && tool !== null) return NAME(tool, `${path}.tool`);
+  const isCall = Object.keys(given).every((key) => key === 'note') || CALL_FIELDS.some((field) => field in given);
+  const isEvent = ['event', 'hook', 'sequence'].some((key) => key in given);
+  return isCall && !isEvent ? `${path}.tool is missing: it names the tool that is called` : undefined;
 }
 
 interface Expected {

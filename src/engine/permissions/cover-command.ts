@@ -38,6 +38,7 @@ const APPROVAL = 'This command requires approval';
 const OUTSIDE_READ = 'Path is outside allowed working directories';
 const OTHER_REPOSITORY = 'It may run programs that the repository there names';
 const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
+const OUTSIDE_LINK = 'A link would lead outside allowed working directories';
 
 /** Every part of a line with what covers it: its commands, then the files that the shell opens, then its variables. */
 export function* coversOf(context: CoverContext): Generator<{ cover: Cover; segment?: Segment }> {
@@ -160,7 +161,8 @@ function coverWrites(segment: Segment, context: CoverContext): Cover | undefined
       const real = context.places.get(place) ?? place;
       if (isWithinRoots(real, context.policy.roots) || context.policy.book.allow.edits.find(real) !== undefined)
         continue;
-      return no(OUTSIDE_WRITE, { path: real, isOutside: true });
+      const isLinked = basename(values[0] ?? '') === 'ln' && path !== values.at(-1);
+      return no(isLinked ? OUTSIDE_LINK : OUTSIDE_WRITE, { path: real, isOutside: true });
     }
   }
   return undefined;

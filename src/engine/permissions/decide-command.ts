@@ -1,4 +1,6 @@
+import { showCommand } from './show.js';
 import { type Cover, type CoverContext, coversOf } from './cover-command.js';
+import { findHidden } from './hidden.js';
 import { findHit, type Hit } from './judge-command.js';
 import { type LineContext, toLineContext } from './line-context.js';
 import type { PermissionCall, PermissionPolicy } from './policy.js';
@@ -27,7 +29,7 @@ export function judgeLine(command: string, call: PermissionCall, policy: Permiss
     denied: once(() => findHit(policy.book.deny, line)),
     outcome: once(() => coverLine(line, { rulesAside: false })),
     harmless: once(() => coverLine(line, { rulesAside: true })),
-    hidden: once(() => findHidden(line)),
+    hidden: once(() => findHidden(line, { atGate: false })),
   };
 }
 
@@ -40,23 +42,23 @@ function once<T>(find: () => T): () => T {
   };
 }
 
-/** A doubt, or a command that may run another one. */
-function findHidden({ reading, factOf }: LineContext): string | undefined {
-  const [doubt] = reading.doubts;
-  if (doubt !== undefined) return doubt;
-  const isHere = ({ role }: Segment): boolean => role !== 'wrapper' && role !== 'remote';
-  const hides = reading.segments.some((segment) => isHere(segment) && factOf(segment).dangers.length > 0);
-  return hides ? 'it may run something that does not show' : undefined;
-}
+const MAX_SEGMENTS = 100;
+const MAX_SHOWN = 10_000;
 
-/** What a line was taken to run, for people. */
-export const showSegments = ({ segments }: CommandReading): string[] => [
-  ...new Set(
-    segments
-      .filter(({ role }) => role !== 'wrapper')
-      .map(({ words }) => showHoles(words.map(({ value }) => value).join(' '))),
-  ),
-];
+/** What a line was taken to run, for people: of very much of it the beginning, and how much more there is. */
+export function showSegments({ segments }: CommandReading): string[] {
+  const shown = new Set<string>();
+  let room = MAX_SHOWN;
+  for (const [at, { role, words }] of segments.entries()) {
+    if (role === 'wrapper') continue;
+    const cut = showCommand(showHoles(words.map(({ value }) => value).join(' ')));
+    if (shown.has(cut)) continue;
+    if (shown.size >= MAX_SEGMENTS || cut.length > room) return [...shown, `\u2026 (${segments.length - at} more)`];
+    shown.add(cut);
+    room -= cut.length;
+  }
+  return [...shown];
+}
 
 /** Why a line is asked about in every mode: what it would destroy, or the file by which it would change what is asked. */
 export function guardLine(line: JudgedLine): { reason: string; path?: string } | undefined {

@@ -9,7 +9,8 @@ export interface HookOpinion {
 
 /**
  * A hook may forbid, and may ask, whatever the mode. Its allow opens what the mode that allows everything would open,
- * and nothing else: what is denied stays denied, and what needs a person in every mode is for a person to allow.
+ * and nothing else: what is denied stays denied, and what needs a person in every mode is for a person to allow. So is
+ * whatever changes something while a plan is made.
  */
 export function decideWithHook(
   call: PermissionCall,
@@ -41,11 +42,17 @@ function allowFor({ reason }: HookOpinion, decision: Decision, { call, policy }:
     const isAnswer = decision.verdict === 'ask' && hasAnswers(call.input);
     return isAnswer ? { ...decision, verdict: 'allow', reason, reasonType: 'hook' } : decision;
   }
+  if (policy.mode === 'plan') return closeTo(decision, decision);
   const free = decidePermission(call, { ...policy, mode: 'bypassPermissions' });
   if (free.verdict === 'allow') return { ...free, reason, reasonType: 'hook' };
-  if (decision.verdict === 'deny') return decision;
-  return { ...decision, reason: `${free.reason}; a hook cannot allow this`, reasonType: free.reasonType };
+  return closeTo(decision, free);
 }
+
+/** What is asked stays asked, for the reason that no hook can take away. */
+const closeTo = (decision: Decision, { reason, reasonType }: Decision): Decision =>
+  decision.verdict === 'deny'
+    ? decision
+    : { ...decision, reason: `${reason.replace(/\.$/, '')}; a hook cannot allow this`, reasonType };
 
 /** Some question has an answer that says something. */
 function hasAnswers({ answers }: PermissionCall['input']): boolean {

@@ -1,6 +1,7 @@
 import { canonicalToolName } from '../../protocol/plain.js';
 import { askToChange, withSuggestions } from './ask.js';
-import { allow, ask, because, by, type Case, isPlainEdit, showCommand } from './case.js';
+import { allow, ask, because, by, type Case, isPlainEdit } from './case.js';
+import { showCommand, showReason } from './show.js';
 import { guardLine, judgeLine, showSegments } from './decide-command.js';
 import { findHit } from './judge-command.js';
 import {
@@ -54,13 +55,14 @@ export function decidePermission(given: PermissionCall, policy: PermissionPolicy
   const decision = judge(subject);
   const shown = {
     ...decision,
+    reason: showReason(decision.reason),
     ...(decision.verdict !== 'deny' && exclusions(subject)),
     ...(line && { segments: showSegments(line.reading) }),
   };
   if (decision.verdict !== 'ask' || policy.mode !== 'dontAsk' || INTERACTIONS.has(subject.call.tool)) return shown;
   const { suggestions: _, ...known } = shown;
   const reason = `Permission to use ${canonicalToolName(given.tool)} has been denied because Heddle is running in don't ask mode`;
-  return { ...known, verdict: 'deny', reason: `${reason} (${decision.reason}).`, reasonType: 'mode' };
+  return { ...known, verdict: 'deny', reason: `${reason} (${shown.reason}).`, reasonType: 'mode' };
 }
 
 /** A call with all that is found out about it once. */

@@ -1,4 +1,4 @@
-import { basename } from 'node:path/posix';
+import { basename, relative, resolve } from 'node:path/posix';
 import { readLine } from './command.js';
 import type { LineContext, LineTouch } from './line-context.js';
 import { isInside } from './path.js';
@@ -71,12 +71,12 @@ class Search {
   #code(segment: Segment): boolean {
     const about = showWords(segment);
     const texts = [...segment.words.slice(1).map(({ value }) => value), segment.inputText ?? ''];
-    return texts.some((text) => /[\s(]/.test(text) && this.text(text, { about, isCertain: false }));
+    return texts.some((text) => /[\s(!]/.test(text) && this.text(text, { about, isCertain: false }));
   }
 
   /** Words of a text that no parser has read. */
   text(text: string, options: { about?: string; isCertain?: boolean }): boolean {
-    const tokens = text.split(/[\s;&|()<>`$"'\\{}=,[\]]+/).filter((token) => token !== '');
+    const tokens = text.split(/[\s;&|()<>`$"'\\{}=,[\]!]+/).filter((token) => token !== '');
     for (const [at, token] of tokens.entries()) {
       const words = tokens.slice(at, at + 8).map((value) => ({ value, splits: false }));
       const match = this.#rules.forbids(words);
@@ -87,7 +87,8 @@ class Search {
     return false;
   }
 
-  touch({ touch, forms }: LineTouch): boolean {
+  touch(given: LineTouch): boolean {
+    const { touch, forms } = given;
     const { access, recurses, below, isPossible = false } = touch;
     const { reads, edits } = this.#rules;
     for (const { path: form, key } of forms) {
@@ -104,11 +105,26 @@ class Search {
       if (recurses !== true) continue;
       const roots = touch.ofRepository ? this.#context.policy.roots.filter((root) => isInside(root, form)) : [];
       for (const { pattern, rule } of [form, ...roots].flatMap((folder) => reads.below(folder))) {
-        if (mayBeOpened(pattern, touch)) this.#add({ rule, isCertain: false, about: form, path: form });
+        if (!mayBeOpened(pattern, touch) || this.#isLeftOut(pattern, given)) continue;
+        const about = `${form}${touch.ofRepository === undefined ? '' : wayOut(pattern, form)}`;
+        this.#add({ rule, isCertain: false, about, path: form });
       }
     }
     return false;
   }
+
+  /** All that the pattern matches lies in a place that the command leaves out. */
+  #isLeftOut({ anchor, isAnywhere }: PathPattern, { touch, folders }: LineTouch): boolean {
+    if (isAnywhere || touch.excludes === undefined || folders === undefined) return false;
+    const { excludes } = touch;
+    return folders.every((folder) => excludes.some((path) => isInside(resolve(folder, path), anchor)));
+  }
+}
+
+/** How git is told to leave a place out. */
+function wayOut({ anchor, steps, isAnywhere }: PathPattern, folder: string): string {
+  const isPlain = !isAnywhere && steps.length === 0 && anchor !== folder && isInside(folder, anchor);
+  return isPlain ? ` (without it: -- . ':!${relative(folder, anchor)}')` : '';
 }
 
 const showWords = ({ words }: Segment): string => words.map(({ value }) => value).join(' ');

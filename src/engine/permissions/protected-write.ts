@@ -1,18 +1,22 @@
-import { join } from 'node:path/posix';
+import { basename, join } from 'node:path/posix';
 import { placesOf } from './command.js';
 import { ownPlacesOf } from './judge-paths.js';
 import type { LineContext, LineTouch } from './line-context.js';
 import { foldNames, isInside, isProtected, PROTECTED, PROTECTED_NAMES } from './path.js';
 import type { PermissionPolicy } from './policy.js';
+import { readGit } from './programs/git.js';
+import { findWrites } from './programs/writes.js';
 import { type GlobToken, mayMatchGlob, parseGlob } from './rules/glob.js';
 import { hasHole, isFree, showHoles } from './shell/hole.js';
+import { nameOf, type Segment } from './shell/reading.js';
 
 /** The first path that a line writes, or may write, and by which it would change what may run. */
 export function findProtectedWrite(line: LineContext): string | undefined {
   const own = ownPlacesOf(line.policy);
+  const moves = movesOf(line.reading.segments);
   const all = line.touched();
   for (const touched of all) {
-    const found = protectedForm(touched, line, own);
+    const found = protectedForm(touched, line, { own, moves });
     if (found !== undefined) return showHoles(found);
   }
   // What a line packs it may unpack.
@@ -21,6 +25,8 @@ export function findProtectedWrite(line: LineContext): string | undefined {
     const packed = words.find((word) => isProtected(word));
     if (packed !== undefined) return showHoles(packed);
   }
+  const named = findNamed(line) ?? findPassedOn(line);
+  if (named !== undefined) return showHoles(named);
   const { cut, doubts, line: text } = line.reading;
   // What could not be read may write whatever it names.
   return cut || doubts.length > 0 ? text.split(BREAKS).find((word) => isProtected(word)) : undefined;
@@ -31,7 +37,7 @@ const BREAKS = /[\s'"`()[\]{};,=:@<>|&\\+$]+/;
 function protectedForm(
   { touch, folders, forms }: LineTouch,
   { places, policy }: LineContext,
-  own: readonly string[],
+  { own, moves }: { own: readonly string[]; moves: readonly string[] },
 ): string | undefined {
   const { path, access, below, isInText = false } = touch;
   // Inside of a program it may be what is written.
@@ -44,8 +50,37 @@ function protectedForm(
   const found = names.find(
     (form) => own.some((place) => mayBeAt(form, place)) || (isNamed && (isProtected(form) || mayBeProtected(form))),
   );
-  if (found !== undefined || below === undefined) return found;
+  if (found !== undefined) return found;
+  if (access === 'write' && mayLieInProtected(path, { isAnywhere: folders === undefined, moves })) return path;
+  if (below === undefined) return undefined;
   return names.map((form) => changedBelow(form, { below, own, policy })).find((each) => each !== undefined);
+}
+
+/** Names that files of protected folders have there. */
+const NAMES_INSIDE = new Set(
+  'settings.json settings.local.json hooks agents commands skills config authorized_keys tasks.json launch.json'.split(
+    ' ',
+  ),
+);
+
+/** Where a line moves to, as it is written. */
+const movesOf = (segments: readonly Segment[]): string[] =>
+  segments
+    .filter((segment) => /^(?:cd|pushd)$/.test(nameOf(segment)))
+    .flatMap(({ words }) => words.slice(1).map(({ value }) => value));
+
+/** A path that starts in a folder which is not known, and may be a protected one. */
+function mayLieInProtected(
+  path: string,
+  { isAnywhere, moves }: { isAnywhere: boolean; moves: readonly string[] },
+): boolean {
+  if (/^[/~]/.test(path)) return false;
+  const [first = '', second = ''] = path.replace(/^(?:\.\/+)+/, '').split('/');
+  // `$D/settings.json`; a folder of that name is nothing special.
+  const isOpen = /^[\uE000\uE001]+$/.test(first);
+  if (isOpen) return /^settings(?:\.local)?\.json$/.test(second);
+  if (!isAnywhere || first === '..') return false;
+  return NAMES_INSIDE.has(foldNames(first)) || moves.some((move) => isProtected(move) || mayBeProtected(move));
 }
 
 interface Ground {
@@ -60,6 +95,63 @@ function changedBelow(form: string, { below, own, policy }: Ground): string | un
   if (place !== undefined || below !== 'copied') return place;
   const isStart = [...policy.roots, policy.cwd, policy.home].some((start) => isInside(form, start));
   return isStart ? join(form, '.claude') : undefined;
+}
+
+/** These do nothing to files that they are told, or nothing but what was found out about them otherwise. */
+const LISTED_READERS = new Set(
+  (
+    'cd pushd popd source . type which whereis export declare typeset local readonly unset set shift return exit trap hash ' +
+    'ssh ssh-add ssh-copy-id bash sh dash zsh less more bat batcat most view eza exa lsd dust ncdu tokei cloc scc code cursor ' +
+    'shellcheck shfmt gitleaks trufflehog xdg-open open pbcopy md5 sha256 jsonlint yamllint delta difft gh glab hg'
+  ).split(' '),
+);
+/** Of git, what only takes files up or tells of them; the others are known to write. */
+const GIT_READERS = new Set(
+  'add commit diff show log blame stash status ls-files ls-tree check-ignore rev-parse cat-file grep push reset update-index'.split(
+    ' ',
+  ),
+);
+const LEFT_OUT = /^--?[\w-]*(?:exclude|ignore|skip|prune|omit)[\w-]*$/;
+
+/** No flag, no text of several words, no address. */
+const PLAIN = /^(?!-|(?:https?|ssh|git):\/\/)\S+$/;
+
+/** A plain argument, of a program that may do anything with it. */
+function findNamed({ reading, factOf, tables }: LineContext): string | undefined {
+  for (const segment of reading.segments) {
+    if (segment.role === 'wrapper' || segment.role === 'remote') continue;
+    const values = segment.words.map(({ value }) => value);
+    if (factOf(segment).use !== undefined || isReader(values) || findWrites(values, tables.writers).isKnown) continue;
+    const found = values.slice(1).find((value, at) => {
+      const path = value.replace(/^--[\w-]+=/, '');
+      return PLAIN.test(path) && !LEFT_OUT.test(values[at] ?? '') && !isLeftOut(value) && isProtected(path);
+    });
+    if (found !== undefined) return found.replace(/^--[\w-]+=/, '');
+  }
+  return undefined;
+}
+
+const isLeftOut = (value: string): boolean => LEFT_OUT.test(/^(-[^=]*)=/.exec(value)?.[1] ?? '');
+
+function isReader(values: readonly string[]): boolean {
+  const [path = '', ...args] = values;
+  const name = basename(path);
+  if (LISTED_READERS.has(name)) return true;
+  if (name === 'git') return GIT_READERS.has(readGit(args).subcommand ?? '');
+  return /^python[\d.]*$/.test(name) && args[0] === '-m' && args[1] === 'json.tool' && args.length === 3;
+}
+
+/** A write to a place that is only known when it runs, in a line that has such a name at hand for it. */
+function findPassedOn(line: LineContext): string | undefined {
+  if (!line.touched().some(({ touch }) => touch.access === 'write' && isFree(touch.path))) return undefined;
+  const { segments, line: text } = line.reading;
+  // Names that are arguments of programs which read those files are there for that.
+  const used = new Set(
+    segments
+      .filter((segment) => line.factOf(segment).use?.onlyNames !== true && nameOf(segment) !== 'set')
+      .flatMap(({ words }) => words.flatMap(({ value }) => value.split(BREAKS))),
+  );
+  return text.split(BREAKS).find((word) => isProtected(word) && !used.has(word));
 }
 
 const toTokens = (name: string): GlobToken[] => parseGlob(name.replace(/[\\*?[]/g, '\\$&'));

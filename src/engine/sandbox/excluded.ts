@@ -1,20 +1,28 @@
 /** Commands that settings keep out of the sandbox, judged on what a shell line really runs. */
+import { basename } from 'node:path/posix';
 import { HeddleError } from '../../protocol/plain.js';
+import { isProtected } from '../permissions/path.js';
+import { findDangers, hasDangers } from '../permissions/programs/danger.js';
+import { DANGERS } from '../permissions/programs/danger-table.js';
+import { readGit } from '../permissions/programs/git.js';
 import { isControllingVariable, isHarmlessVariable } from '../permissions/programs/variables.js';
+import { findWrites } from '../permissions/programs/writes.js';
+import { WRITERS } from '../permissions/programs/writer-table.js';
 import {
   allowsWords,
   type CommandPattern,
   compileCommandPattern,
   textOf,
 } from '../permissions/rules/command-pattern.js';
+import { hasHole, literalStart } from '../permissions/shell/hole.js';
 import { readCommand } from '../permissions/shell/reader.js';
-import type { CommandReading, Segment } from '../permissions/shell/reading.js';
+import { type CommandReading, nameOf, type Segment } from '../permissions/shell/reading.js';
 import { isLiteralWord } from '../permissions/shell/word.js';
 
 /**
  * Patterns as in rules for Bash; one without a star means the command with whatever follows. A line runs outside only when
- * every simple command in it is excluded, and the shell itself opens no file and changes nothing for them: what is not
- * certain stays in. Throws `invalid_settings` for an entry that could not do what it seems to say.
+ * every simple command in it is excluded and does no more than its name tells, and the shell itself opens no file and
+ * changes nothing for them: what is not certain stays in. Throws `invalid_settings` for an entry that could not do what it seems to say.
  */
 export function createExclusion(
   entries: readonly string[],
@@ -22,7 +30,8 @@ export function createExclusion(
 ): (command: string) => boolean {
   const patterns = entries.map(toPattern);
   const isExcluded = ({ words, assignments }: Segment): boolean =>
-    assignments.every(isHarmlessVariable) && patterns.some((pattern) => matches(pattern, words));
+    assignments.every(isHarmlessVariable) &&
+    patterns.some((pattern) => matches(pattern, words) && doesNoMore(words, pattern.words));
 
   const judge = (command: string): boolean => {
     const { segments, redirections, settings, doubts }: CommandReading = readCommand(command, { home });
@@ -33,7 +42,9 @@ export function createExclusion(
     );
     if (!isQuiet) return false;
     // A wrapper does nothing but run another segment; what runs on another machine does not run here.
-    return segments.every((segment) => segment.role === 'wrapper' || segment.role === 'remote' || isExcluded(segment));
+    return segments.every((segment) =>
+      segment.role === 'wrapper' ? isPlainWrapper(segment) : segment.role === 'remote' || isExcluded(segment),
+    );
   };
 
   // A line is asked about when it is judged, and again when it runs.
@@ -42,6 +53,32 @@ export function createExclusion(
     if (last?.command !== command) last = { command, verdict: judge(command) };
     return last.verdict;
   };
+}
+
+/** Whoever keeps these out has given them the machine. */
+const CONTAINERS = /^(?:docker|podman|nerdctl)$/;
+
+/** By its other arguments a program may run anything, look for it elsewhere, or change what it runs from then on. */
+function doesNoMore(words: Segment['words'], named: CommandPattern['words']): boolean {
+  const [name = '', ...args] = words.map(({ value }) => value);
+  if (CONTAINERS.test(name)) return true;
+  if (findDangers(words, DANGERS).some(({ at }) => !named.includes(words[at]?.value ?? ''))) return false;
+  // A word that is not known may turn out to be such an argument.
+  const mayBeFlag = words.some(({ value, splits }) => splits || (hasHole(value) && literalStart(value) === ''));
+  if (mayBeFlag && hasDangers(name, DANGERS)) return false;
+  // Another repository may have been made inside, with programs of its own to run.
+  if (name === 'git' && readGit(args).folders.length > 0) return false;
+  return !findWrites([name, ...args], WRITERS).writes.some(({ path }) => isProtected(path));
+}
+
+const SHELLS = /^(?:r?bash|sh|dash|ash|m?ksh)$/;
+
+/** It runs a command as the line itself would: in the same folder, and without files that a shell reads at its start. */
+function isPlainWrapper(segment: Segment): boolean {
+  const name = basename(nameOf(segment));
+  const has = (flag: RegExp): boolean => segment.words.slice(1).some(({ value }) => flag.test(value));
+  if (name === 'env') return !has(/^-[a-z0]*C|^--c/);
+  return !SHELLS.test(name) || !has(/^-[a-zA-Z]*[il]|^--(?:l|rc|in)/);
 }
 
 function matches(pattern: CommandPattern, words: Segment['words']): boolean {

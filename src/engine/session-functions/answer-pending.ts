@@ -4,7 +4,7 @@ import { HeddleError } from '../../protocol/plain.js';
 import { currentTurn, type OpenCall, openCalls } from '../next-action.js';
 import type { CallEntry, Entry } from '../sessions/entry.js';
 import { isLifeEntry } from '../sessions/entry.js';
-import { type DirOption, keyOf, type SessionParts } from './named.js';
+import { type DirOption, glanceAtNamed, keyOf, type SessionParts } from './named.js';
 import { lastChoices, loadSession } from '../sessions/resume.js';
 
 /** A tool call that waits for a person. */
@@ -38,25 +38,27 @@ export interface AnsweredApproval extends PendingApproval {
   pending: PendingApproval[];
 }
 
-/** The calls of the unfinished turn that nobody has answered. */
+/** The calls of the unfinished turn that nobody has answered. Empty when there is no such session. */
 export async function pendingApprovals(
   parts: Pick<SessionParts, 'store'>,
   sessionId: string,
   options: DirOption = {},
 ): Promise<PendingApproval[]> {
-  await keyOf(parts, sessionId, options);
-  const { key, entries } = await loadSession(parts.store, sessionId);
+  const glance = await glanceAtNamed(parts, sessionId, options);
+  if (glance === undefined) return [];
+  const { key, entries } = await loadSession(parts.store, glance.key.sessionId);
   return findPending(entries, key.cwd);
 }
 
 /** Writes an answer down, on the disk, for the run that resumes the session. Runs nothing. */
 export async function answerApproval(
   parts: SessionParts,
-  { sessionId, answer }: { sessionId: string; answer: ApprovalAnswer },
+  { sessionId: named, answer }: { sessionId: string; answer: ApprovalAnswer },
   options: DirOption = {},
 ): Promise<AnsweredApproval> {
   checkAnswer(answer);
-  const key = await keyOf(parts, sessionId, options);
+  const key = await keyOf(parts, named, options);
+  const { sessionId } = key;
   const lease = await leaseOf(parts, key);
   try {
     const { entries, key: loaded } = await loadSession(parts.store, sessionId);
@@ -74,13 +76,21 @@ export async function answerApproval(
   }
 }
 
-function checkAnswer({ behavior, updatedInput }: ApprovalAnswer): void {
+function checkAnswer(answer: ApprovalAnswer): void {
+  const { behavior, message, updatedInput, toolUseId } = isFields(answer) ? answer : {};
   if (behavior !== 'allow' && behavior !== 'deny') {
     throw new HeddleError('invalid_config', `behavior must be "allow" or "deny", not ${JSON.stringify(behavior)}.`);
   }
-  if (updatedInput === undefined || (typeof updatedInput === 'object' && updatedInput !== null)) return;
+  for (const [name, text] of Object.entries({ message, toolUseId })) {
+    if (text === undefined || typeof text === 'string') continue;
+    throw new HeddleError('invalid_config', `${name} must be a text, not ${JSON.stringify(text)}.`);
+  }
+  if (updatedInput === undefined || isFields(updatedInput)) return;
   throw new HeddleError('invalid_config', 'updatedInput must be an object: the whole input of the call.');
 }
+
+const isFields = (value: unknown): value is Partial<ApprovalAnswer> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Who runs the session asks the people there. */
 async function leaseOf({ store }: SessionParts, key: SessionKey): Promise<Lease> {

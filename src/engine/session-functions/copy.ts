@@ -9,6 +9,7 @@ import { type Entry, isBoundary, isChainEntry, LOG_FORMAT } from '../sessions/en
 import { forkEntries } from '../sessions/fork.js';
 import { getSessionInfo } from './list.js';
 import { type DirOption, keyOf, type SessionParts, sessionNotFound } from './named.js';
+import { forEachSlowly } from './slices.js';
 import { toSessionStore } from '../stores/remote-store.js';
 import { loadSession } from '../sessions/resume.js';
 
@@ -23,11 +24,11 @@ const BATCH = 500;
 /** A new session that begins with the conversation of another, under ids of its own. The other one is only read. */
 export async function forkSession(
   parts: SessionParts,
-  sessionId: string,
+  named: string,
   options: ForkOptions = {},
 ): Promise<{ sessionId: string }> {
   const { store, clock } = parts;
-  await keyOf(parts, sessionId, options);
+  const { sessionId } = await keyOf(parts, named, options);
   const { key, entries } = await loadSession(store, sessionId);
   const title = options.title?.trim() || `${(await getSessionInfo(parts, sessionId))?.summary ?? sessionId} (fork)`;
   const copied = cutAt(entries, options.upToMessageId);
@@ -50,7 +51,11 @@ export async function forkSession(
     uuid: clock.uuid(),
     timestamp: life.timestamp,
   });
-  await write({ store, key: fresh, lines: lines.map((line) => JSON.stringify(line)) });
+  const texts: string[] = [];
+  await forEachSlowly(lines, (line) => {
+    texts.push(JSON.stringify(line));
+  });
+  await write({ store, key: fresh, lines: texts });
   return { sessionId: fresh.sessionId };
 }
 
@@ -97,7 +102,7 @@ export interface ImportOptions extends DirOption {
 /** Copies a session, line by line, into another store. What an import that broke off has left is completed. */
 export async function importSessionToStore(
   { store }: Pick<SessionParts, 'store'>,
-  { sessionId, target: given }: { sessionId: string; target: SessionStore | PublicSessionStore },
+  { sessionId: named, target: given }: { sessionId: string; target: SessionStore | PublicSessionStore },
   options: ImportOptions = {},
 ): Promise<void> {
   const { includeSubagents = true, batchSize = BATCH } = options;
@@ -107,7 +112,7 @@ export async function importSessionToStore(
       `batchSize must be a whole number of at least 1, not ${String(batchSize)}.`,
     );
   }
-  const { cwd } = await keyOf({ store }, sessionId, options);
+  const { cwd, sessionId } = await keyOf({ store }, named, options);
   const target = toSessionStore(given, { cwd });
   const agents = includeSubagents ? ((await store.agents?.(sessionId)) ?? []) : [];
   for (const agentId of [undefined, ...agents]) {
@@ -153,11 +158,24 @@ async function write({ store, key, lines, batchSize = BATCH }: Writing): Promise
   if (lines.length === 0) return;
   const lease = await store.lease(key);
   try {
-    for (let from = 0; from < lines.length; from += batchSize) {
-      const some = lines.slice(from, from + batchSize);
-      await store.append(key, some, { sync: from + batchSize >= lines.length });
+    for (let from = 0; from < lines.length; ) {
+      const to = endOfBatch(lines, { from, most: batchSize });
+      await store.append(key, lines.slice(from, to), { sync: to >= lines.length });
+      from = to;
+      // A store of files writes before it returns.
+      await new Promise(setImmediate);
     }
   } finally {
     await lease.release();
   }
+}
+
+/** A file is written while everyone waits, so a batch of long lines is short. */
+const BATCH_CHARACTERS = 1024 * 1024;
+
+function endOfBatch(lines: readonly string[], { from, most }: { from: number; most: number }): number {
+  let size = 0;
+  let to = from;
+  while (to < lines.length && to - from < most && size < BATCH_CHARACTERS) size += lines[to++]?.length ?? 0;
+  return to;
 }

@@ -8,6 +8,7 @@ import { getSessionInfo } from './list.js';
 import { isSaid, type SessionMessage, toSessionMessages } from './messages.js';
 import { type DirOption, keyOf, type SessionParts } from './named.js';
 import { toFenced, toHtml, toInline, toProse, toQuote } from './prose.js';
+import { forEachSlowly } from './slices.js';
 import { loadSession } from '../sessions/resume.js';
 
 export const EXPORT_FORMATS = ['markdown', 'json'] as const;
@@ -37,21 +38,36 @@ export interface ModelCost {
 
 export async function exportSession(
   parts: Pick<SessionParts, 'store'>,
-  sessionId: string,
+  named: string,
   { format = 'markdown', dir }: ExportOptions = {},
 ): Promise<string> {
   if (!EXPORT_FORMATS.includes(format)) {
     const text = `format must be one of ${EXPORT_FORMATS.join(', ')}, not ${JSON.stringify(format)}.`;
     throw new HeddleError('invalid_config', text);
   }
-  await keyOf(parts, sessionId, { dir });
+  const { sessionId } = await keyOf(parts, named, { dir });
   const { entries, key } = await loadSession(parts.store, sessionId);
   const info = (await getSessionInfo(parts, sessionId)) ?? { sessionId, summary: '', lastModified: 0, cwd: key.cwd };
   const costs = costsOf(entries);
-  if (format === 'markdown') return toMarkdown(entries, { info, costs });
+  return format === 'markdown' ? toMarkdown(entries, { info, costs }) : toJson(entries, { info, costs });
+}
+
+interface Around {
+  info: SessionInfo;
+  costs: ModelCost[];
+}
+
+/** Message by message: the text of a long session takes its time. */
+async function toJson(entries: readonly Entry[], { info, costs }: Around): Promise<string> {
+  const { sessionId } = info;
+  const exported: ExportedSession = { format: 'heddle-session', version: 1, info, messages: [], costs };
+  const texts: string[] = [];
   const messages = toSessionMessages(entries, { sessionId, includeSystemMessages: true });
-  const exported: ExportedSession = { format: 'heddle-session', version: 1, info, messages, costs };
-  return `${JSON.stringify(exported, null, 2)}\n`;
+  await forEachSlowly(messages, (message) => {
+    texts.push(JSON.stringify(message, null, 2).replaceAll('\n', '\n    '));
+  });
+  const all = texts.length === 0 ? '[]' : `[\n    ${texts.join(',\n    ')}\n  ]`;
+  return `${JSON.stringify(exported, null, 2).replace('"messages": []', () => `"messages": ${all}`)}\n`;
 }
 
 /** Each call of a model counts once; what was paid for in the session that this one was forked from does not. */
@@ -82,7 +98,7 @@ export function costsOf(entries: readonly Entry[]): ModelCost[] {
 
 // ---- Markdown ----------------------------------------------------------------------------------------------------
 
-function toMarkdown(entries: readonly Entry[], { info, costs }: { info: SessionInfo; costs: ModelCost[] }): string {
+async function toMarkdown(entries: readonly Entry[], { info, costs }: Around): Promise<string> {
   const results = resultsOf(entries);
   const parts: string[] = [];
   let speaker: string | undefined;
@@ -91,13 +107,13 @@ function toMarkdown(entries: readonly Entry[], { info, costs }: { info: SessionI
     speaker = who;
     parts.push(text);
   };
-  for (const entry of entries) {
-    if (!isSaid(entry)) continue;
+  await forEachSlowly(entries, (entry) => {
+    if (!isSaid(entry)) return;
     if (entry.type === 'system') say(undefined, `---\n\n_${toInline(entry.content || 'Conversation compacted')}_\n`);
     else if (entry.type === 'user')
       for (const text of describeUser(entry)) say(entry.isCompactSummary ? undefined : 'You', text);
     else for (const text of describeAnswer(entry, results)) say('Assistant', text);
-  }
+  });
   return [describeInfo(info), ...parts, describeCosts(costs)].join('\n');
 }
 

@@ -20,7 +20,7 @@ export {
   type MessagesOptions,
   type SessionMessage,
 } from './messages.js';
-export type { DirOption, PageOptions, SessionParts } from './named.js';
+export { type DirOption, type PageOptions, type SessionParts, storedId } from './named.js';
 export { toSessionStore } from '../stores/remote-store.js';
 export { deleteSession } from './remove.js';
 export { type SearchOptions, type SearchResult, searchSessions } from './search.js';

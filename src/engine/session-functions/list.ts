@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
-import { describeSessions, type SessionInfo, toInfo } from '../sessions/info.js';
+import { archiveOf, describeSessions, type SessionInfo, toInfo } from '../sessions/info.js';
 import { type DirOption, glanceAtNamed, isOfProject, type PageOptions, readPage, type SessionParts } from './named.js';
 import { foldersOfProject } from './work-trees.js';
 
@@ -36,7 +36,7 @@ export async function getSessionInfo(
   const glance = await glanceAtNamed(parts, sessionId, options);
   if (glance === undefined) return undefined;
   const summary = await summarize(parts.store, glance.key);
-  return summary && toInfo(glance, summary);
+  return summary && toInfo(glance, summary, archiveOf(parts.store, glance.key));
 }
 
 async function summarize(store: SessionStore, key: SessionKey): Promise<SessionSummary | undefined> {

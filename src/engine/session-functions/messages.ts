@@ -1,6 +1,6 @@
 import { readEntries, toChain } from '../sessions/chain.js';
 import { type BoundaryEntry, type ChainEntry, type Entry, isChainEntry } from '../sessions/entry.js';
-import { checkSessionId, type DirOption, glanceAtNamed, type PageOptions, pageOf, type SessionParts } from './named.js';
+import { type DirOption, glanceAtNamed, type PageOptions, pageOf, type SessionParts, storedId } from './named.js';
 
 /** One message of a conversation, as it is kept. */
 export interface SessionMessage {
@@ -21,10 +21,10 @@ export interface MessagesOptions extends DirOption, PageOptions {
 /** The whole conversation, oldest first, also what came before it was compacted. Empty when there is no such session. */
 export async function getSessionMessages(
   parts: Pick<SessionParts, 'store'>,
-  sessionId: string,
+  named: string,
   options: MessagesOptions = {},
 ): Promise<SessionMessage[]> {
-  checkSessionId(sessionId);
+  const sessionId = await storedId(parts, named);
   if (options.dir !== undefined && !(await glanceAtNamed(parts, sessionId, options))) return [];
   const loaded = await parts.store.load(sessionId);
   if (loaded === undefined) return pageOf([], options);
@@ -38,15 +38,16 @@ export async function listSubagents(
   sessionId: string,
   options: DirOption = {},
 ): Promise<string[]> {
-  if (!(await glanceAtNamed(parts, sessionId, options))) return [];
-  return (await parts.store.agents?.(sessionId)) ?? [];
+  const glance = await glanceAtNamed(parts, sessionId, options);
+  return (glance && (await parts.store.agents?.(glance.key.sessionId))) ?? [];
 }
 
 export async function getSubagentMessages(
   parts: Pick<SessionParts, 'store'>,
-  { sessionId, agentId }: { sessionId: string; agentId: string },
+  { sessionId: named, agentId }: { sessionId: string; agentId: string },
   options: DirOption & PageOptions = {},
 ): Promise<SessionMessage[]> {
+  const sessionId = await storedId(parts, named);
   const ids = await listSubagents(parts, sessionId, options);
   const loaded = ids.includes(agentId) ? await parts.store.load(sessionId, { agentId }) : undefined;
   if (loaded === undefined) return pageOf([], options);

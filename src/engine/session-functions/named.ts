@@ -44,14 +44,20 @@ export const sessionNotFound = (sessionId: string, dir?: string): HeddleError =>
   });
 };
 
+/** The id under which the store has a session: a UUID may be given in capitals, too. */
+export async function storedId({ store }: Pick<SessionParts, 'store'>, sessionId: string): Promise<string> {
+  checkSessionId(sessionId);
+  const lower = sessionId.toLowerCase();
+  return lower === sessionId || (await glanceAt(store, lower)) === undefined ? sessionId : lower;
+}
+
 /** The ends of a session's log, or undefined when there is no such session there. */
 export async function glanceAtNamed(
   { store }: Pick<SessionParts, 'store'>,
   sessionId: string,
   { dir }: DirOption = {},
 ): Promise<SessionGlance | undefined> {
-  checkSessionId(sessionId);
-  const glance = await glanceAt(store, sessionId);
+  const glance = await glanceAt(store, await storedId({ store }, sessionId));
   if (glance === undefined || dir === undefined) return glance;
   return isOfProject(foldersOfProject(dir), glance.key.cwd) ? glance : undefined;
 }

@@ -12,11 +12,11 @@ export function toFenced(text: string, language = ''): string {
   return `${fence}${language}\n${plain}\n${fence}\n`;
 }
 
-/** Signs that a terminal would obey are written out. */
+/** Signs that a terminal would obey, or that make text look like another, are written out. */
 export const toPlain = (text: string): string =>
-  text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\u2028\u2029]/gu, (found) => {
+  text.replaceAll('\r\n', '\n').replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (found) => {
     const code = (found.codePointAt(0) ?? 0).toString(16);
-    return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code}`;
+    return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`;
   });
 
 /** On one line of a heading or a list, where no sign is markup. */
@@ -33,7 +33,9 @@ export const toHtml = (text: string): string =>
     .trim()
     .replace(/[&<>"'`*_[\]\\~$]/g, (found) => `&#${found.codePointAt(0)};`);
 
-const FENCE_LINE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+const FENCE_LINE = /^( {0,3})(`{3,}|~{3,})(.*)$/;
+/** What is indented below it may belong to it, and end with it. */
+const LIST_ITEM = /^[\s>]*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 /** Anything that some reader may take for a fence: also in lists and quotations. */
 const MAYBE_FENCE = /^[\s>*+\-\d.)]*(`{3,}|~{3,})/;
 const HEADINGS_BELOW = 2;
@@ -51,13 +53,15 @@ export function toProse(text: string): string {
     paragraph = [];
   };
   let open: string | undefined;
+  let isListed = false;
   for (const line of lines) {
     const fence = FENCE_LINE.exec(line);
-    const [, run = '', info = ''] = fence ?? [];
+    const [, indent = '', run = '', info = ''] = fence ?? [];
+    isListed ||= open === undefined && LIST_ITEM.test(line);
     if (open !== undefined) {
       if (run.startsWith(open) && info.trim() === '') open = undefined;
       shown.push(line);
-    } else if (fence && !(run.startsWith('`') && info.includes('`'))) {
+    } else if (fence && !(isListed && indent !== '') && !(run.startsWith('`') && info.includes('`'))) {
       open = run;
       endParagraph();
       shown.push(line);
@@ -72,14 +76,20 @@ export function toProse(text: string): string {
   return open === undefined ? `${shown.join('\n')}\n` : toFenced(text, 'markdown');
 }
 
+/** Also in lists and quotations. */
+const HEADING = /^((?:[\s>]|[-*+]\s|\d{1,9}[.)]\s)*)(#{1,6})(?=\s|$)/;
+/** Makes a heading of the line above it, on a level of ours. */
+const UNDERLINE = /^([\s>]*)(=+|-+)(?=\s*$)/;
+
 /** Code on a line shows its signs as they are, where it is plain on every line of a paragraph what is code. */
 function toSafeLines(lines: readonly string[]): string[] {
   const isPlain = lines.every((line) => !line.includes('\\`') && codeOf(line.split(/(`+)/)) !== undefined);
   return lines.map((line) => {
-    const lower = line.replace(
-      /^( {0,3})(#{1,6})(?=\s|$)/,
-      (_all, indent: string, signs: string) => indent + '#'.repeat(Math.min(6, signs.length + HEADINGS_BELOW)),
-    );
+    const lower = line
+      .replace(HEADING, (_all, before: string, signs: string) => {
+        return before + '#'.repeat(Math.min(6, signs.length + HEADINGS_BELOW));
+      })
+      .replace(UNDERLINE, '$1\\$2');
     if (!isPlain) return escapeTags(lower);
     const parts = lower.split(/(`+)/);
     const code = codeOf(parts) ?? new Set();

@@ -1,7 +1,15 @@
-import { checkSessionId, type DirOption, glanceAtNamed, sessionNotFound, type SessionParts } from './named.js';
+import {
+  checkSessionId,
+  type DirOption,
+  glanceAtNamed,
+  sessionNotFound,
+  type SessionParts,
+  storedId,
+} from './named.js';
 
 /** Removes a session with all that is kept for it. Throws `session_locked` while someone writes it. */
-export async function deleteSession(parts: SessionParts, sessionId: string, options: DirOption = {}): Promise<void> {
+export async function deleteSession(parts: SessionParts, named: string, options: DirOption = {}): Promise<void> {
+  const sessionId = await storedId(parts, named).catch(() => named);
   checkSessionId(sessionId);
   if (!(await exists(parts, sessionId, options))) throw sessionNotFound(sessionId, options.dir);
   await parts.store.delete(sessionId);

@@ -29,6 +29,8 @@ const SCHEMA = `
 export interface SearchIndex {
   run(sql: string, ...values: SQLInputValue[]): void;
   all(sql: string, ...values: SQLInputValue[]): Record<string, unknown>[];
+  /** In a file; else it lives in memory for one search. */
+  readonly isKept: boolean;
   /** All of it or nothing. Holds the event loop until it is done. */
   transact<T>(act: () => T): T;
   close(): void;
@@ -59,15 +61,62 @@ export async function withSearchIndex<T>(file: string, use: (index: SearchIndex)
 /** Takes a session that was deleted out of the index. What cannot be done now the next search does. */
 export async function forgetSession(file: string, sessionId: string): Promise<void> {
   if (!existsSync(file)) return;
-  await withSearchIndex(file, async (index) => index.transact(() => removeSession(index, sessionId))).catch(() => {});
+  const forget = async (index: SearchIndex): Promise<void> => {
+    beginRemoval(index, sessionId);
+    while (!index.transact(() => removeSome(index, sessionId))) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await withSearchIndex(file, forget).catch(() => {});
 }
 
-export function removeSession({ all, run }: SearchIndex, sessionId: string): void {
-  const [row] = all('SELECT id FROM sessions WHERE session_id = ?', sessionId);
-  if (row === undefined) return;
+/** To forget a row so that nothing of it is left in the file takes long: about 1 ms for each of so many characters. */
+const SLICE_CHARACTERS = 256;
+const MAX_SLICES = 1_000;
+const MAX_ROW = 32 * 1024;
+const MAX_ROWS = 1_000;
+
+/** Where there is too much to forget, the index is made anew from the logs that are left. Throws then. */
+export function beginRemoval({ all, isKept }: SearchIndex, sessionId: string): void {
+  const range = rangeOf(all, sessionId);
+  if (!isKept || range === undefined) return;
+  if (range.rows > MAX_ROWS) throw new DamagedIndex('There are too many rows to forget.');
+  const [row] = all(
+    'SELECT sum(length(text)) AS total, max(length(text)) AS longest FROM said WHERE rowid BETWEEN ? AND ?',
+    range.first,
+    range.last,
+  );
+  const { total, longest } = row as { total: number | null; longest: number | null };
+  const isMuch = (total ?? 0) > MAX_SLICES * SLICE_CHARACTERS || (longest ?? 0) > MAX_ROW;
+  if (isMuch) throw new DamagedIndex('There is too much to forget.');
+}
+
+/** Forgets a few rows of a session. True when none is left. */
+export function removeSome({ all, run }: SearchIndex, sessionId: string): boolean {
+  const range = rangeOf(all, sessionId);
+  if (range === undefined) return true;
+  const { first, last } = range;
+  const rows = all('SELECT rowid, length(text) AS size FROM said WHERE rowid BETWEEN ? AND ? LIMIT 20', first, last);
+  let size = 0;
+  for (const row of rows) {
+    run('DELETE FROM said WHERE rowid = ?', Number(row.rowid));
+    size += Number(row.size);
+    if (size >= SLICE_CHARACTERS * 10) break;
+  }
+  if (rows.length > 0) return false;
+  run('DELETE FROM sessions WHERE session_id = ?', sessionId);
+  return true;
+}
+
+interface Range {
+  first: number;
+  last: number;
+  rows: number;
+}
+
+function rangeOf(all: SearchIndex['all'], sessionId: string): Range | undefined {
+  const [row] = all('SELECT id, rows FROM sessions WHERE session_id = ?', sessionId);
+  if (row === undefined) return undefined;
   const first = Number(row.id) * ROWS_PER_SESSION;
-  run('DELETE FROM said WHERE rowid BETWEEN ? AND ?', first, first + ROWS_PER_SESSION - 1);
-  run('DELETE FROM sessions WHERE id = ?', Number(row.id));
+  return { first, last: first + ROWS_PER_SESSION - 1, rows: Number(row.rows) };
 }
 
 type Sqlite = typeof import('node:sqlite');
@@ -147,6 +196,7 @@ function toIndex(database: DatabaseSync): SearchIndex {
     return statement;
   };
   return {
+    isKept: database.location() !== null,
     run: (sql, ...values) => void prepare(sql).run(...values),
     all: (sql, ...values) => prepare(sql).all(...values),
     transact(act) {
@@ -164,7 +214,8 @@ function toIndex(database: DatabaseSync): SearchIndex {
   };
 }
 
-class DamagedIndex extends Error {}
+/** Also of no use for other reasons: it is made anew. */
+export class DamagedIndex extends Error {}
 
 const CODES = { error: 1, busy: 5, corrupt: 11, notDatabase: 26 };
 

@@ -1,7 +1,7 @@
 /** Brings the index up to the logs. Logs only grow, so only what is new in them is read. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { SessionStore, SessionSummary } from '../../protocol/index.js';
-import { removeSession, ROWS_PER_SESSION, type SearchIndex } from './search-index.js';
+import { beginRemoval, DamagedIndex, removeSome, ROWS_PER_SESSION, type SearchIndex } from './search-index.js';
 import { toIndexed } from './search-text.js';
 
 /** How long the event loop is held before others of the process get their turn. */
@@ -38,12 +38,18 @@ export async function updateIndex(index: SearchIndex, store: SessionStore): Prom
   });
   const present = new Set(listed.map(({ sessionId }) => sessionId));
   const gone = [...known.keys()].filter((sessionId) => !present.has(sessionId));
+  for (const sessionId of gone) beginRemoval(index, sessionId);
   const jobs = [
-    ...gone.map((sessionId) => () => {
-      removeSession(index, sessionId);
-      return true;
-    }),
-    ...changed.map((summary) => () => indexMore(index, { summary, path: store.pathOf?.(summary) })),
+    ...gone.map(
+      (sessionId): Job =>
+        () =>
+          removeSome(index, sessionId) ? 'done' : 'pause',
+    ),
+    ...changed.map(
+      (summary): Job =>
+        () =>
+          indexMore(index, { summary, path: store.pathOf?.(summary) }),
+    ),
   ];
   for (let at = 0; at < jobs.length; ) {
     at = index.transact(() => runSlice(jobs, at));
@@ -51,27 +57,35 @@ export async function updateIndex(index: SearchIndex, store: SessionStore): Prom
   }
 }
 
+/** A piece of work. What takes its time when it is committed asks for a pause. */
+type Job = () => 'done' | 'more' | 'pause';
+
 /** Does what can be done in one go; gives the place of the job to go on with. */
-function runSlice(jobs: readonly (() => boolean)[], from: number): number {
+function runSlice(jobs: readonly Job[], from: number): number {
   const until = performance.now() + SLICE_MS;
   let at = from;
-  while (at < jobs.length && performance.now() < until) if (jobs[at]?.()) at += 1;
+  while (at < jobs.length && performance.now() < until) {
+    const end = jobs[at]?.();
+    if (end === 'pause') break;
+    if (end !== 'more') at += 1;
+  }
   return at;
 }
 
-/** Reads one piece of a log. True when the log is read to its end. */
+/** Reads one piece of a log, until it is read to its end. */
 function indexMore(
   index: SearchIndex,
   { summary, path }: { summary: SessionSummary; path: string | undefined },
-): boolean {
+): ReturnType<Job> {
   const file = path === undefined ? undefined : openQuietly(path);
-  if (file === undefined) return true;
+  if (file === undefined) return 'done';
   try {
     const known = find(index, summary.sessionId) ?? begin(index, summary);
     const { bytes, isSame } = readFrom(file, known);
     if (!isSame) {
-      removeSession(index, summary.sessionId);
-      return false;
+      beginRemoval(index, summary.sessionId);
+      removeSome(index, summary.sessionId);
+      return 'pause';
     }
     const isRead = known.offset + bytes.length >= fstatSync(file).size;
     // A last line without its end is read again when it has one; one that is too long is passed over.
@@ -82,11 +96,11 @@ function indexMore(
     // Only a log that was read to its end counts as it was listed; what was written since is a change of its own.
     if (isRead) Object.assign(known, { size: summary.size ?? -1, modified: summary.lastModified });
     save(index, known);
-    return isRead;
+    return isRead ? 'done' : 'more';
   } catch (thrown) {
     // A log that cannot be read is not found; that of the index is another matter.
-    if (thrown instanceof Error && 'errcode' in thrown) throw thrown;
-    return true;
+    if (thrown instanceof DamagedIndex || (thrown instanceof Error && 'errcode' in thrown)) throw thrown;
+    return 'done';
   } finally {
     closeSync(file);
   }

@@ -35,6 +35,9 @@ export async function searchSessions(
   query: string,
   options: SearchOptions = {},
 ): Promise<SearchResult[]> {
+  if (typeof query !== 'string') {
+    throw new HeddleError('invalid_config', `What is searched for must be a text, not ${JSON.stringify(query)}.`);
+  }
   const phrases = toPhrases(query);
   if (phrases.length === 0) {
     throw new HeddleError('invalid_config', 'A search needs at least one word with a letter or a digit.');

@@ -1,4 +1,5 @@
-import { type ChainEntry, type Entry, isBoundary, isChainEntry, isLifeEntry, parseEntry } from './entry.js';
+import { type ChainEntry, type Entry, isBoundary, isChainEntry, isLifeEntry, parseLine, toEntry } from './entry.js';
+import { firstOf, isRepeat } from './repeat.js';
 
 /** Reading goes on for so long before others of the process get their turn. */
 const SLICE_MS = 10;
@@ -6,15 +7,62 @@ const SLICE_MS = 10;
 /** The lines of a log as entries. A large one is read in slices, so that no other session has to wait for it. */
 export async function readEntries(lines: readonly string[]): Promise<Entry[]> {
   const entries: Entry[] = [];
+  const links: Links = new Map();
+  const isNew = createRepeatFilter(lines);
   let until = performance.now() + SLICE_MS;
   for (const line of lines) {
-    const entry = parseEntry(line);
+    const value = isNew(line) ? parseLine(line) : undefined;
+    const entry = value && toEntry(value);
     if (entry !== undefined) entries.push(entry);
+    else if (value !== undefined) noteLink(links, value);
     if (performance.now() < until) continue;
     await new Promise(setImmediate);
     until = performance.now() + SLICE_MS;
   }
-  return entries;
+  if (links.size === 0) return entries;
+  for (const entry of entries) if (isChainEntry(entry)) links.delete(entry.uuid);
+  return entries.map((entry) => withoutForeign(entry, links));
+}
+
+/** Of a line that was written again, in case it was not there, the first one counts. */
+function createRepeatFilter(lines: readonly string[]): (line: string) => boolean {
+  const repeated = new Set(lines.filter(isRepeat).map(firstOf));
+  if (repeated.size === 0) return () => true;
+  const seen = new Set<string>();
+  return (line) => {
+    const first = firstOf(line);
+    if (!repeated.has(first)) return true;
+    return seen.size < seen.add(first).size;
+  };
+}
+
+/** From the id of a line that is no entry to that of the line before it. */
+type Links = Map<string, string | null>;
+
+/** Other writers hang entries from lines that only they understand. */
+function noteLink(links: Links, value: object): void {
+  const { uuid, parentUuid } = value as { uuid?: unknown; parentUuid?: unknown };
+  if (typeof uuid !== 'string') return;
+  if (parentUuid === null || typeof parentUuid === 'string') links.set(uuid, parentUuid);
+}
+
+/** The entry, hanging from the nearest line before it that is one. */
+function withoutForeign(entry: Entry, links: Links): Entry {
+  if (!isChainEntry(entry)) return entry;
+  const parentUuid = passForeign(entry.parentUuid, links);
+  if (!isBoundary(entry)) return parentUuid === entry.parentUuid ? entry : { ...entry, parentUuid };
+  return { ...entry, parentUuid, logicalParentUuid: passForeign(entry.logicalParentUuid, links) };
+}
+
+function passForeign(uuid: string | null, links: Links): string | null {
+  const seen = new Set<string>();
+  let near = uuid;
+  for (let next = links.get(near ?? ''); near !== null && next !== undefined; next = links.get(near ?? '')) {
+    if (seen.has(near)) return uuid;
+    seen.add(near);
+    near = next;
+  }
+  return near;
 }
 
 /**
@@ -38,7 +86,7 @@ export function toChain(all: readonly Entry[]): Entry[] {
   if (onChain.size < links.length) for (const entry of resultsBeside(links, onChain)) onChain.add(entry);
   let kept: Entry[] = [];
   for (const entry of all) {
-    if (isLifeEntry(entry) && entry.kind === 'branch') kept = cutAfter(kept, entry.at);
+    if (isLifeEntry(entry) && entry.kind === 'branch') kept = cutAfter(kept, entry.at, onChain);
     if (isLifeEntry(entry) || onChain.has(entry)) kept.push(entry);
   }
   return kept;
@@ -51,13 +99,22 @@ function resultsBeside(links: readonly ChainEntry[], onChain: ReadonlySet<Entry>
   return links.filter((entry) => answersOf(entry).some((id) => open.delete(id)));
 }
 
-/** What of a log still counts when the conversation goes on after one of its entries; null: before the first. */
-export function cutAfter(entries: readonly Entry[], at: string | null): Entry[] {
+/** The conversation up to one of its entries, also of a branch that was left behind. Undefined when there is no such entry. */
+export function chainTo(all: readonly Entry[], at: string): Entry[] | undefined {
+  const last = all.findLastIndex((entry) => isChainEntry(entry) && entry.uuid === at);
+  return last === -1 ? undefined : cutAfter([...toChain(all.slice(0, last + 1)), ...all.slice(last + 1)], at);
+}
+
+/**
+ * What of a log still counts when the conversation goes on after one of its entries; null: before the first. What was
+ * left behind once may have been gone back to: then it `stays`.
+ */
+export function cutAfter(entries: readonly Entry[], at: string | null, stays?: ReadonlySet<Entry>): Entry[] {
   const last = at === null ? -1 : entries.findLastIndex((entry) => isChainEntry(entry) && entry.uuid === at);
   if (last === -1 && at !== null) return [...entries];
   const before = entries.slice(0, last + 1);
   const calls = new Set(before.flatMap(callsOf));
-  return [...before, ...entries.slice(last + 1).filter((entry) => outlivesBranch(entry, calls))];
+  return [...before, ...entries.slice(last + 1).filter((entry) => stays?.has(entry) || outlivesBranch(entry, calls))];
 }
 
 /** Money that was spent, turns that changed files, and how far a call came that is still there to be answered. */

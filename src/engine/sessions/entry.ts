@@ -8,6 +8,7 @@ import type {
   UserContentBlock,
   UserMessage,
 } from '../../protocol/index.js';
+import { listOf, toWholeLife } from './whole-life.js';
 
 /** The number of our log format; it rises when a reader of the old one would misread the new one. */
 export const LOG_FORMAT = 2;
@@ -25,6 +26,8 @@ export interface ChainFields {
   /** Ours; other programs append to such files too. */
   writer?: 'heddle';
   gitBranch?: string;
+  /** It could not be known whether this was written before. When it was, the first one counts. */
+  again?: true;
   /** The entry was copied when its session was forked from this one. */
   forkedFrom?: { sessionId: string; messageUuid: string };
 }
@@ -78,6 +81,8 @@ interface LifeFields {
   timestamp: string;
   /** Copied from the session that this one was forked from, where it was paid for. */
   forked?: true;
+  /** It could not be known whether this was written before. When it was, the first one counts. */
+  again?: true;
 }
 
 /** The first line of every run that writes to the log. */
@@ -281,24 +286,24 @@ export const isLifeEntry = (entry: Entry | ForeignEntry): entry is LifeEntry => 
 
 /** A line of a log as an entry. Undefined for what is not ours to understand. */
 export function parseEntry(line: string): Entry | undefined {
+  const value = parseLine(line);
+  return value && toEntry(value);
+}
+
+/** Whatever a line says, if it says something. */
+export function parseLine(line: string): Entry | ForeignEntry | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
-  const entry = value as Entry | ForeignEntry;
-  if (isLifeEntry(entry)) return isWholeLife(entry) ? entry : undefined;
-  return isChainEntry(entry) ? toChainEntry(entry) : undefined;
+  return typeof value === 'object' && value !== null && 'type' in value ? (value as Entry | ForeignEntry) : undefined;
 }
 
-/** Entries that are counted with must have their counts. */
-function isWholeLife(entry: LifeEntry): boolean {
-  if (entry.kind !== 'step' && entry.kind !== 'aborted' && entry.kind !== 'aside')
-    return typeof entry.kind === 'string';
-  const { messageId, model, usage } = entry;
-  return typeof messageId === 'string' && typeof model === 'string' && typeof usage?.input_tokens === 'number';
+export function toEntry(value: Entry | ForeignEntry): Entry | undefined {
+  if (isLifeEntry(value)) return toWholeLife(value as unknown as Record<string, unknown>) as LifeEntry | undefined;
+  return isChainEntry(value) ? toChainEntry(value) : undefined;
 }
 
 /** Other writers may leave out what we never do; what cannot be part of a conversation is no entry. */
@@ -309,7 +314,8 @@ function toChainEntry(entry: ChainEntry): ChainEntry | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
   const content: unknown = message.content;
   if (Array.isArray(content) && !content.every(isBlock)) return undefined;
-  if (entry.type === 'user') return typeof content === 'string' || Array.isArray(content) ? entry : undefined;
+  if (entry.type === 'user')
+    return typeof content === 'string' || Array.isArray(content) ? withoutOddNotes(entry) : undefined;
   if (!Array.isArray(content) && typeof content !== 'string') return undefined;
   const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : entry.message.content;
   const { usage } = entry.message;
@@ -324,6 +330,14 @@ function toChainEntry(entry: ChainEntry): ChainEntry | undefined {
     },
   };
 }
+
+function withoutOddNotes(entry: UserEntry): UserEntry {
+  if (entry.toldTasks === undefined || isTexts(entry.toldTasks)) return entry;
+  const { toldTasks: _, ...rest } = entry;
+  return rest;
+}
+
+const isTexts = listOf((value) => typeof value === 'string');
 
 const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0 };
 

@@ -2,10 +2,10 @@ import type { SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { describeSessions, type SessionInfo } from './info.js';
 
-/** The newest session of a folder. */
+/** The newest session of a folder that is not in the archive. */
 export async function findNewest(store: SessionStore, cwd: string): Promise<string | undefined> {
   // Two folders may share a place in the store; entries know which one they belong to.
-  const wanted = (info: SessionInfo) => info.cwd === cwd;
+  const wanted = (info: SessionInfo) => info.cwd === cwd && !info.archived;
   const [newest] = await describeSessions(store, await store.list({ cwd }), { atMost: 1, wanted });
   return newest?.sessionId;
 }

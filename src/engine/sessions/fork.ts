@@ -10,12 +10,13 @@ export function forkEntries(entries: readonly Entry[], sessionId: string): Entry
       const forkedFrom = { sessionId: entry.sessionId, messageUuid: entry.uuid };
       return [{ ...entry, sessionId, forkedFrom }];
     }
-    if (!isLifeEntry(entry) || staysBehind(entry)) return [];
-    return [{ ...entry, sessionId, forked: true }];
+    return staysBehind(entry) ? [] : [{ ...entry, sessionId, forked: true }];
   });
 }
 
-function staysBehind(entry: Exclude<Entry, { uuid: string }>): boolean {
+/** What is open in a session, and what was kept for it alone. */
+export function staysBehind(entry: Entry): boolean {
+  if (!isLifeEntry(entry)) return false;
   if (entry.kind === 'call') return entry.state !== 'started';
   return entry.kind === 'task' || entry.kind === 'queue' || entry.kind === 'mark' || entry.kind === 'file';
 }

@@ -1,5 +1,12 @@
-import type { SessionGlance, SessionStore, SessionSummary, UserContentBlock } from '../../protocol/index.js';
+import type {
+  SessionGlance,
+  SessionKey,
+  SessionStore,
+  SessionSummary,
+  UserContentBlock,
+} from '../../protocol/index.js';
 import { cutText } from '../tools/bound.js';
+import { type Archive, readArchive } from '../stores/archive-file.js';
 import { toBlocks } from './entry.js';
 
 /** What a list of sessions shows of one. */
@@ -48,6 +55,7 @@ interface AnyLine {
 export function toInfo(
   glance: SessionGlance,
   { lastModified, size }: Omit<SessionSummary, 'cwd'>,
+  archive?: Archive,
 ): SessionInfo | undefined {
   const { sessionId, cwd } = glance.key;
   const info: SessionInfo = { sessionId, summary: '', lastModified: Math.floor(lastModified), cwd };
@@ -59,7 +67,8 @@ export function toInfo(
   const said = readMarks(lines);
   if (said.title) info.customTitle = said.title;
   if (said.tag) info.tag = said.tag;
-  if (said.archived !== undefined) info.archived = said.archived;
+  const archived = archive ? isStillArchived(archive, lines) : said.archived;
+  if (archived !== undefined) info.archived = archived;
   const firstPrompt = start.prompt ?? said.lastPrompt ?? start.command;
   if (firstPrompt !== undefined) info.firstPrompt = firstPrompt;
   const gitBranch = lastBranch(lines);
@@ -126,6 +135,19 @@ function readMarks(lines: readonly string[]): Said {
   // A prompt takes a session out of the archive, whoever wrote it down.
   if (said.archived && lines.slice(archivedAt + 1).some(isPromptLine)) said.archived = false;
   return said;
+}
+
+/** By time, for the file that says so is written beside the log. */
+function isStillArchived({ archived, at }: Archive, lines: readonly string[]): boolean {
+  if (!archived) return false;
+  const since = Date.parse(at);
+  return !lines.some((text) => isPromptLine(text) && Date.parse(String(toLine(text)?.timestamp)) > since);
+}
+
+/** Of a store that keeps files, what lies beside the log; others have it in the log. */
+export function archiveOf(store: SessionStore, key: SessionKey): Archive | undefined {
+  const path = store.pathOf?.(key);
+  return path === undefined ? undefined : readArchive(path);
 }
 
 /**
@@ -219,7 +241,7 @@ export async function describeSessions(
     const glances = await Promise.all(some.map(({ sessionId }) => glanceAt(store, sessionId).catch(() => undefined)));
     for (const [index, summary] of some.entries()) {
       const glance = glances[index];
-      const info = glance && toInfo(glance, summary);
+      const info = glance && toInfo(glance, summary, archiveOf(store, glance.key));
       if (info !== undefined && wanted(info)) infos.push(info);
     }
   }

@@ -1,5 +1,7 @@
 import type { Lease, SessionKey, SessionStore } from '../../protocol/index.js';
-import { type Entry, isChainEntry } from './entry.js';
+import { endArchive } from '../stores/archive-file.js';
+import { type Entry, isChainEntry, isLifeEntry } from './entry.js';
+import { toRepeat } from './repeat.js';
 
 export interface LogOptions {
   key: SessionKey;
@@ -30,8 +32,14 @@ export class Log {
   readonly #entries: Entry[];
   readonly #marks: Map<Mark['type'], Mark>;
   #sinceMarks = 0;
+  /** Lines that the store is not known to have. */
   readonly #unwritten: string[];
   #hasFailed = false;
+  #isSyncDue = false;
+  /** One write at a time, or a line that failed would come after those that followed it. */
+  #writing: Promise<void> | undefined;
+  /** The write after that, with all that has come meanwhile. */
+  #next: Promise<void> | undefined;
   #leaf: string | null;
 
   constructor({ key, store, entries = [], unwritten = [], lease, marks = [] }: LogOptions) {
@@ -61,6 +69,7 @@ export class Log {
   append(entry: Entry, options: { sync?: boolean } = {}): void | Promise<void> {
     this.#entries.push(entry);
     if (isChainEntry(entry)) this.#leaf = entry.uuid;
+    if (isLifeEntry(entry) && entry.kind === 'turn' && entry.state === 'started') this.#leaveArchive(entry.timestamp);
     return this.#write(entry, options);
   }
 
@@ -79,28 +88,80 @@ export class Log {
     if (lines.length > 0) await this.#store.append(this.key, lines);
   }
 
-  /** Lets the next writer in. */
+  /** Lets the next writer in. What could not be written is tried once more: nobody else has it. */
   async release(): Promise<void> {
+    try {
+      if (this.#hasFailed) await this.#flush();
+    } catch {
+      // Whoever appended it was told.
+    }
     await this.#lease?.release();
   }
 
-  #write(line: object, options: { sync?: boolean }): void | Promise<void> {
+  #write(line: object, { sync = false }: { sync?: boolean }): void | Promise<void> {
     const text = JSON.stringify(line);
     this.#unwritten.push(text);
     this.#sinceMarks += text.length;
-    // What could not be written goes before the next line, for a log with a hole has calls without results. It may have
-    // become much: one line of it shows whether there is room again.
-    const probed = this.#hasFailed ? this.#flush(1, options) : undefined;
-    const written = this.#flush(this.#unwritten.length, options);
-    return probed ? Promise.all([probed, written]).then(() => {}) : written;
+    this.#isSyncDue ||= sync;
+    return this.#flush();
   }
 
-  #flush(count: number, options: { sync?: boolean }): void | Promise<void> {
+  #flush(): void | Promise<void> {
+    if (this.#writing === undefined) return this.#send();
+    this.#next ??= this.#writing
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#flush();
+      });
+    return this.#next;
+  }
+
+  /**
+   * What could not be written goes before the next line, for a log with a hole has calls without results. It may have
+   * become much: one line of it shows whether there is room again.
+   */
+  #send(): void | Promise<void> {
+    const isProbe = this.#hasFailed;
+    const lines = isProbe ? this.#unwritten.slice(0, 1) : [...this.#unwritten];
+    if (lines.length === 0) return;
+    const sync = this.#isSyncDue;
     this.#hasFailed = true;
-    const written = this.#store?.append(this.key, this.#unwritten.slice(0, count), options);
-    this.#hasFailed = false;
-    this.#unwritten.splice(0, count);
-    return written;
+    this.#isSyncDue = false;
+    const fail = (error: unknown): never => {
+      this.#isSyncDue ||= sync;
+      for (const [place, line] of lines.entries()) this.#unwritten[place] = toRepeat(line);
+      throw error;
+    };
+    const succeed = (): void | Promise<void> => {
+      this.#hasFailed = false;
+      this.#isSyncDue ||= sync && isProbe && this.#unwritten.length > lines.length;
+      this.#unwritten.splice(0, lines.length);
+      if (isProbe) return this.#send();
+    };
+    let written: void | Promise<void>;
+    try {
+      written = this.#store?.append(this.key, lines, { sync });
+    } catch (error) {
+      return fail(error);
+    }
+    if (written === undefined) return succeed();
+    this.#writing = Promise.resolve(written).then(
+      () => {
+        this.#writing = undefined;
+        return succeed();
+      },
+      (error: unknown) => {
+        this.#writing = undefined;
+        return fail(error);
+      },
+    );
+    return this.#writing;
+  }
+
+  /** A prompt takes a session out of the archive. */
+  #leaveArchive(timestamp: string): void {
+    if (this.path !== undefined) endArchive(this.path, timestamp);
   }
 }
 

@@ -1,14 +1,14 @@
 /** From what a call says about a session to its log, open for writing. */
-import type { Clock, SessionConfig, SessionKey, SessionStore } from '../../protocol/index.js';
+import type { Clock, Lease, SessionConfig, SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError, isSessionId } from '../../protocol/plain.js';
 import type { Catalog } from '../model/catalog.js';
 import type { LifeFields } from '../recorder.js';
+import { realPathOf } from '../settings/files.js';
 import { HEDDLE_VERSION } from '../version.js';
-import { cutAfter } from './chain.js';
-import { type Entry, isChainEntry, type LifeEntry, LOG_FORMAT } from './entry.js';
-import { forkEntries } from './fork.js';
+import { type Entry, type LifeEntry, LOG_FORMAT } from './entry.js';
+import { forkEntries, staysBehind } from './fork.js';
 import { Log } from './log.js';
-import { cutAnswers, loadSession, type ResumedSession } from './resume.js';
+import { cutAnswers, loadSession } from './resume.js';
 
 export interface OpenedLog {
   log: Log;
@@ -18,16 +18,39 @@ export interface OpenedLog {
 
 /** Opens the log that the configuration names: a new one, one to go on with, or a copy of one. */
 export async function openLog(
-  config: SessionConfig,
+  called: SessionConfig,
   options: { store: SessionStore | undefined; clock: Clock; catalog: Catalog },
 ): Promise<OpenedLog> {
   const { store } = options;
+  refuseContradictions(called);
+  // However a folder is spelled, its sessions are the same.
+  const config = { ...called, cwd: realPathOf(called.cwd) };
   const named = store && (await namedSession(config, store));
   if (named === undefined && config.resume) throw notFound(config.resume);
   if (store === undefined || named === undefined) return openNew(config, options);
   return config.forkSession
     ? openFork(config, { ...options, store, named })
     : openOld(config, { ...options, store, named });
+}
+
+/** What names no session, or two, must not begin a conversation that nobody meant. */
+function refuseContradictions({
+  resume,
+  continue: goesOn,
+  sessionId,
+  forkSession,
+  resumeSessionAt,
+}: SessionConfig): void {
+  const refuse = (text: string, hint: string): never => {
+    throw new HeddleError('invalid_config', text, { hint });
+  };
+  if (resume !== undefined && resume.trim() === '') refuse('resume names no session.', 'Give an id or a title.');
+  const isOld = resume !== undefined || goesOn === true;
+  if (!isOld && forkSession) refuse('forkSession needs a session to fork.', 'Give resume or continue.');
+  if (!isOld && resumeSessionAt !== undefined) refuse('resumeSessionAt needs a session.', 'Give resume or continue.');
+  if (isOld && sessionId !== undefined && !forkSession) {
+    refuse('sessionId is for a new session, or for a fork.', 'Leave it out, or set forkSession.');
+  }
 }
 
 const notFound = (name: string): HeddleError =>
@@ -54,15 +77,23 @@ async function openNew(
   { store: given, clock }: { store: SessionStore | undefined; clock: Clock },
 ): Promise<OpenedLog> {
   const store = config.persistSession === false ? undefined : given;
-  const key = { sessionId: config.sessionId ?? clock.uuid(), cwd: config.cwd };
+  return { log: new Log({ store, ...(await reserve(config, { store, clock })) }), preface: [begun()] };
+}
+
+/** The id of a new session, and the right to write it. An id that is taken is refused. */
+async function reserve(
+  { sessionId, cwd }: SessionConfig,
+  { store, clock }: { store: SessionStore | undefined; clock: Clock },
+): Promise<{ key: SessionKey; lease: Lease | undefined }> {
+  const key = { sessionId: sessionId ?? clock.uuid(), cwd };
   const lease = await store?.lease(key);
   try {
-    if (config.sessionId && (await store?.load(config.sessionId))) {
-      throw new HeddleError('session_exists', `Session ID ${config.sessionId} is already in use.`, {
+    if (sessionId && (await store?.load(sessionId))) {
+      throw new HeddleError('session_exists', `Session ID ${sessionId} is already in use.`, {
         hint: 'Resume it, or choose another id.',
       });
     }
-    return { log: new Log({ key, store, lease }), preface: [begun()] };
+    return { key, lease };
   } catch (thrown) {
     await lease?.release();
     throw thrown;
@@ -70,50 +101,47 @@ async function openNew(
 }
 
 async function openOld(config: SessionConfig, { store, named, catalog }: Opening): Promise<OpenedLog> {
-  const written = config.persistSession === false ? undefined : store;
+  if (config.persistSession === false) return openUnkept(config, { store, named, catalog });
   // Nobody else may write between the reading and the first line of ours.
-  const lease = await written?.lease({ sessionId: named, cwd: config.cwd });
+  const lease = await store.lease({ sessionId: named, cwd: config.cwd });
   try {
-    const { key, entries, marks } = await loadAt(config, { store, named });
+    const { key, entries, marks } = await loadSession(store, named, { at: config.resumeSessionAt });
     const preface: LifeFields<LifeEntry>[] = [begun({ resumed: true })];
     if (config.resumeSessionAt !== undefined) preface.push({ kind: 'branch', at: config.resumeSessionAt });
     preface.push(...abortedOf(entries, catalog));
-    return { log: new Log({ key, store: written, entries, lease, marks }), preface };
+    return { log: new Log({ key, store, entries, lease, marks }), preface };
   } catch (thrown) {
-    await lease?.release();
+    await lease.release();
     throw thrown;
   }
 }
 
-async function openFork(config: SessionConfig, { store, named, clock, catalog }: Opening): Promise<OpenedLog> {
-  const { entries: source } = await loadAt(config, { store, named });
-  const written = config.persistSession === false ? undefined : store;
-  const key: SessionKey = { sessionId: config.sessionId ?? clock.uuid(), cwd: config.cwd };
-  const entries = forkEntries(source, key.sessionId);
-  const lease = await written?.lease(key);
-  // The turn that may be open is the other session's.
-  const closed: LifeFields<LifeEntry> = { kind: 'turn', state: 'ended', subtype: 'interrupted' };
+/** What waits for an answer stays in the log: a call that leaves no trace there would run again. */
+async function openUnkept(
+  config: SessionConfig,
+  { store, named, catalog }: Omit<Opening, 'clock'>,
+): Promise<OpenedLog> {
+  const { key, entries: source } = await loadSession(store, named, { at: config.resumeSessionAt });
+  const entries = source.filter((entry) => !staysBehind(entry));
   return {
-    log: new Log({ key, store: written, entries, unwritten: entries, lease }),
-    preface: [begun({ resumed: true }), ...abortedOf(entries, catalog), closed],
+    log: new Log({ key, entries }),
+    preface: [begun({ resumed: true }), ...abortedOf(entries, catalog), CLOSED],
   };
 }
 
-/** The session, as far as the message that it is to be gone on from. */
-async function loadAt(
-  { resumeSessionAt: at }: SessionConfig,
-  { store, named }: { store: SessionStore; named: string },
-): Promise<ResumedSession> {
-  const session = await loadSession(store, named);
-  if (at === undefined) return session;
-  const { entries } = session;
-  if (!entries.some((entry) => isChainEntry(entry) && entry.uuid === at)) {
-    throw new HeddleError('invalid_config', `No message found with message.uuid of: ${at}`, {
-      hint: 'resumeSessionAt takes the uuid of a message of this session.',
-    });
-  }
-  return { ...session, entries: cutAfter(entries, at) };
+async function openFork(config: SessionConfig, { store, named, clock, catalog }: Opening): Promise<OpenedLog> {
+  const { entries: source } = await loadSession(store, named, { at: config.resumeSessionAt });
+  const written = config.persistSession === false ? undefined : store;
+  const { key, lease } = await reserve(config, { store: written, clock });
+  const entries = forkEntries(source, key.sessionId);
+  return {
+    log: new Log({ key, store: written, entries, unwritten: entries, lease }),
+    preface: [begun({ resumed: true }), ...abortedOf(entries, catalog), CLOSED],
+  };
 }
+
+/** The turn that may be open is another's. */
+const CLOSED: LifeFields<LifeEntry> = { kind: 'turn', state: 'ended', subtype: 'interrupted' };
 
 /** Says who writes from here on. */
 const begun = (fields: { resumed?: true } = {}): LifeFields<LifeEntry> => ({

@@ -2,7 +2,7 @@ import type { LoadedSession, PermissionUpdate, SessionStore } from '../../protoc
 import { HeddleError } from '../../protocol/plain.js';
 import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, LOG_FORMAT, type SetEntry } from './entry.js';
 import type { TaskNotice } from '../tasks.js';
-import { readEntries, toChain } from './chain.js';
+import { chainTo, readEntries, toChain } from './chain.js';
 import { lastMarks, type Mark } from './log.js';
 
 export interface ResumedSession {
@@ -11,14 +11,24 @@ export interface ResumedSession {
   marks: Mark[];
 }
 
-/** Loads a session by id. An unknown one is an error, never a silent new conversation (F3). */
-export async function loadSession(store: SessionStore, sessionId: string): Promise<ResumedSession> {
+/** Loads a session by id, as far as the message `at`. An unknown one is an error, never a silent new conversation (F3). */
+export async function loadSession(
+  store: SessionStore,
+  sessionId: string,
+  { at }: { at?: string | undefined } = {},
+): Promise<ResumedSession> {
   const loaded = await store.load(sessionId);
   if (loaded === undefined) {
     throw new HeddleError('session_not_found', `No conversation found with session ID: ${sessionId}`);
   }
-  const entries = toChain(await readEntries(loaded.lines));
-  refuseUnreadable(sessionId, entries);
+  const all = await readEntries(loaded.lines);
+  refuseUnreadable(sessionId, all);
+  const entries = at === undefined ? toChain(all) : chainTo(all, at);
+  if (entries === undefined) {
+    throw new HeddleError('invalid_config', `No message found with message.uuid of: ${at}`, {
+      hint: 'resumeSessionAt takes the uuid of a message of this session.',
+    });
+  }
   return { key: loaded.key, entries, marks: lastMarks(loaded.lines) };
 }
 

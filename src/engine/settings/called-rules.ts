@@ -1,6 +1,7 @@
 /** Rules that a session is called with: what is broken is refused, what may do nothing is told. */
 import type { SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import { asSentence } from './near-name.js';
 import { OPTIONS_LABEL, type SettingsProblem } from './problem.js';
 import { findListFaults } from './rule-text.js';
 
@@ -15,7 +16,7 @@ export function checkCalledRules(config: SessionConfig, tools: readonly string[]
     [...findListFaults(config[key] ?? [], behavior, tools)].map(([index, { severity, text }]): SettingsProblem => {
       const path = `${key}[${index}]`;
       if (severity === 'warning') return toWarning(path, text);
-      throw new HeddleError('invalid_config', `${path}: ${text}.`, {
+      throw new HeddleError('invalid_config', `${path}: ${asSentence(text)}`, {
         hint: `Correct ${path}, or leave it out.`,
         data: { path },
       });

@@ -48,6 +48,20 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
 const HOME_OF = new Map(Object.entries(HOMES).flatMap(([home, names]) => names.map((name) => [name, home] as const)));
 const NAMES_WITH_HOME = [...HOME_OF.keys()];
 
+/** Other words for what restricts, as they are written in permissions and at the top. Upper and lower case do not matter. */
+const MEANT: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    'denied denies denyList deniedTools denyTools denyRules disallow disallows disallowed disallowedTools block blocks blocked blockedTools blockList blacklist forbid forbids forbidden exclude excluded excludedTools'
+      .split(' ')
+      .map((name) => [name.toLowerCase(), 'permissions.deny']),
+  ),
+  ...Object.fromEntries(
+    'asks asked askFor askTools prompt confirm'.split(' ').map((name) => [name.toLowerCase(), 'permissions.ask']),
+  ),
+  mode: 'permissions.defaultMode',
+  permissionmode: 'permissions.defaultMode',
+};
+
 const MANAGED_ONLY = ['allowManagedHooksOnly', 'allowManagedPermissionRulesOnly', 'allowManagedMcpServersOnly'];
 
 /** Keys of other programs that read the same files; they mean nothing here and need no warning. */
@@ -112,6 +126,11 @@ export async function checkSettings(value: unknown, layer: SettingsLayerName): P
 
 /** Guards are few and short: a key that is nearly one of them was meant to be it, and must not be passed over. */
 function describeUnknown(path: string, { name, near }: { name: string; near: UnknownKey['near'] }): Finding {
+  const meant = path === name || path === `permissions.${name}` ? meantBy(path, name) : undefined;
+  if (meant !== undefined) {
+    const text = `this key is not known; did you mean "${meant}"?`;
+    return { path, severity: 'error', text, meansGuard: true };
+  }
   const home = findHome(path, name);
   const isNearer = near !== undefined && near.distance <= (home?.distance ?? Infinity);
   if (home !== undefined && !isNearer) {
@@ -121,6 +140,13 @@ function describeUnknown(path: string, { name, near }: { name: string; near: Unk
   const meansGuard = near !== undefined && near.distance <= 2 && (isGuard(path) || GUARD_KEYS.has(near.name));
   const text = `this key is not known${didYouMean(near)}`;
   return { path, severity: meansGuard ? 'error' : 'warning', text, meansGuard };
+}
+
+/** At the top some of these words may be keys of another program. */
+function meantBy(path: string, name: string): string | undefined {
+  const key = name.toLowerCase();
+  const isClear = path !== name || /tools$|^permission|^den|^disallow|^forb/.test(key);
+  return isClear && Object.hasOwn(MEANT, key) ? MEANT[key] : undefined;
 }
 
 /** The place where a key of this name restricts something; undefined where nothing of the kind can be meant. */

@@ -40,3 +40,6 @@ export function findNearName(wanted: string, names: readonly string[]): NearName
 
 export const didYouMean = (near: NearName | undefined): string =>
   near === undefined ? '' : `; did you mean "${near.name}"?`;
+
+/** With a full stop, unless it ends in a question. */
+export const asSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);

@@ -8,6 +8,7 @@ import { isTable } from './table.js';
 import { editSettings, editTogether, type EditOptions, type EditOutcome, type FileEdit } from './edit.js';
 import type { SettingsFiles } from './files.js';
 import { END, type ValueChange } from './jsonc-edit.js';
+import { asSentence } from './near-name.js';
 import { findRuleFault } from './rule-text.js';
 
 /** How a file of these may be changed: a project must not lead us elsewhere, and only its shared file is for others. */
@@ -25,7 +26,7 @@ function checkUpdates(updates: readonly PermissionUpdate[], tools: readonly stri
     return faultsOf(update, tools).map(({ index, text, isUsable }) => {
       const place = `updatedPermissions[${at}].rules[${index}]`;
       if (isUsable) return `${place}: ${text}`;
-      throw refusal(`${place} cannot be used: ${text}.`, 'Correct the rule.');
+      throw refusal(`${place} cannot be used: ${asSentence(text)}`, 'Correct the rule.');
     });
   });
 }
@@ -70,7 +71,8 @@ export async function applyRuleUpdates(
   for (const update of updates) {
     refuseMode(update);
     const fault = faultsOf(update).find(({ isUsable }) => !isUsable);
-    if (fault !== undefined) throw refusal(`The rule cannot be written: ${fault.text}.`, 'Correct the rule.');
+    if (fault !== undefined)
+      throw refusal(`The rule cannot be written: ${asSentence(fault.text)}`, 'Correct the rule.');
   }
   return editSettings(file, (settings) => toChanges(settings, updates, file), options);
 }

@@ -12,8 +12,20 @@ const AGENT_FILE = /^agent-([\w-]{1,128})\.jsonl$/;
 /** Logs of subagents that stay open; a session may have any number of them. */
 const MAX_OPEN = 32;
 
+/** A name may have 255 bytes; other programs that keep such files cut here, too. */
+const MAX_SLUG = 200;
+
 /** The folder name under which sessions of a working directory are kept. */
-export const projectSlug = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
+export function projectSlug(cwd: string): string {
+  const slug = cwd.replace(/[^a-zA-Z0-9]/g, '-');
+  return slug.length <= MAX_SLUG ? slug : `${slug.slice(0, MAX_SLUG)}-${hashOf(cwd)}`;
+}
+
+function hashOf(text: string): string {
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) hash = (hash * 31 + text.charCodeAt(at)) | 0;
+  return Math.abs(hash).toString(36);
+}
 
 /** Whoever begins a session reads nothing. */
 let loaded: typeof import('./log-reader.js') | undefined;
@@ -165,6 +177,7 @@ export function createFileStore(options: { configDir: string; clock?: Clock }): 
       await takeTurn();
       const [found] = find(sessionId);
       if (found === undefined) return undefined;
+      places.set(sessionId, found.slug);
       const { head, tail } = glanceAt(found.path);
       return { key: { sessionId, cwd: cwdOf(head) ?? cwdOf(tail) ?? found.slug }, head, tail };
     },

@@ -9,7 +9,9 @@ import type {
   SessionStoreFlush,
 } from '../../protocol/index.js';
 import { HeddleError, systemClock } from '../../protocol/plain.js';
+import { realPathOf } from '../settings/files.js';
 import { projectSlug } from './file-store.js';
+import { refuseNoRemote } from './remote-store.js';
 import { createTurns } from './turns.js';
 
 export interface MirrorOptions {
@@ -35,6 +37,8 @@ const IDLE_MS = 100;
 const MAX_WAITING_LINES = 500;
 const MAX_WAITING_CHARS = 1024 * 1024;
 const RETRY_MS = [200, 800];
+/** How long a session that ends waits for its copy: less than anybody waits for its end. */
+const MAX_FLUSH_MS = 50_000;
 
 /** One log on its way to the remote store. */
 interface Mirrored {
@@ -43,12 +47,19 @@ interface Mirrored {
   chars: number;
   cancelTimer?: () => void;
   /** Batches go one after another. */
+  batches: string[][];
+  /** When all of them are sent or given up. */
   sent: Promise<void>;
+  isSending: boolean;
+  /** Nobody waits any more, and everybody was told. */
+  isAbandoned: boolean;
 }
 
 /** Writes locally and passes a copy on to a store of the public shape, from which sessions are also resumed. */
 export function createMirrorStore(options: MirrorOptions): MirrorStore {
-  const { local, remote, cwd, onError, flush = 'batched', clock = systemClock, timeoutMs = 60_000 } = options;
+  const { local, remote, onError, flush = 'batched', clock = systemClock, timeoutMs = 60_000 } = options;
+  refuseNoRemote(remote);
+  const cwd = realPathOf(options.cwd);
   const mirrored = new Map<string, Mirrored>();
   const takeTurn = createTurns();
   /** Of the session that was loaded last: what the remote store has and the local one has not. */
@@ -63,14 +74,19 @@ export function createMirrorStore(options: MirrorOptions): MirrorStore {
         .finally(cancel);
     });
 
-  const send = async ({ key }: Mirrored, entries: SessionStoreEntry[]): Promise<void> => {
+  /** False when the remote store is silent. */
+  const send = async (log: Mirrored, entries: SessionStoreEntry[]): Promise<boolean> => {
     for (let failures = 0; ; failures += 1) {
       try {
-        return await bounded('append', () => remote.append(key, entries));
+        await bounded('append', () => remote.append(log.key, entries));
+        return true;
       } catch (error) {
         const wait = RETRY_MS[failures];
         // What took too long may still arrive, and would then be there twice.
-        if (error instanceof LateError || wait === undefined) return report(error as HeddleError, key);
+        if (log.isAbandoned || error instanceof LateError || wait === undefined) {
+          if (!log.isAbandoned) report(error as HeddleError, log.key);
+          return !(error instanceof LateError);
+        }
         await new Promise<void>((resolve) => clock.after(wait, resolve));
       }
     }
@@ -88,19 +104,26 @@ export function createMirrorStore(options: MirrorOptions): MirrorStore {
     log.cancelTimer?.();
     delete log.cancelTimer;
     if (log.waiting.length === 0) return;
-    const lines = log.waiting;
+    log.batches.push(log.waiting);
     log.waiting = [];
     log.chars = 0;
-    log.sent = log.sent.then(async () => {
+    if (!log.isSending) log.sent = drain(log);
+  };
+
+  const drain = async (log: Mirrored): Promise<void> => {
+    log.isSending = true;
+    for (let lines = log.batches.shift(); lines !== undefined; lines = log.batches.shift()) {
       const entries = lines.flatMap(toEntry);
-      if (entries.length > 0) await send(log, entries);
-    });
+      // Each of those that wait would be waited for as long as this one was.
+      if (entries.length > 0 && !(await send(log, entries))) log.batches.length = 0;
+    }
+    log.isSending = false;
   };
 
   const mirror = (key: SessionKey, lines: readonly string[]): void => {
     const remoteKey = toRemoteKey(key);
     const name = JSON.stringify(remoteKey);
-    const log = mirrored.get(name) ?? { key: remoteKey, waiting: [], chars: 0, sent: Promise.resolve() };
+    const log = mirrored.get(name) ?? newMirrored(remoteKey);
     mirrored.set(name, log);
     for (const line of lines) {
       log.waiting.push(line);
@@ -114,8 +137,25 @@ export function createMirrorStore(options: MirrorOptions): MirrorStore {
   const passAll = async (isMeant: (key: PublicSessionKey) => boolean): Promise<void> => {
     const meant = [...mirrored].filter(([, { key }]) => isMeant(key));
     for (const [, log] of meant) pass(log);
-    await Promise.all(meant.map(([, { sent }]) => sent));
-    for (const [name, log] of meant) if (log.waiting.length === 0) mirrored.delete(name);
+    const ms = Math.min(timeoutMs, MAX_FLUSH_MS);
+    await new Promise<void>((resolve) => {
+      // What is late at the same moment says so by itself.
+      const cancel = clock.after(ms, () => setImmediate(resolve));
+      void Promise.all(meant.map(([, { sent }]) => sent)).then(() => {
+        cancel();
+        resolve();
+      });
+    });
+    for (const [name, log] of meant) {
+      if (log.waiting.length === 0) mirrored.delete(name);
+      if (log.isSending) abandon(log, ms);
+    }
+  };
+
+  const abandon = (log: Mirrored, ms: number): void => {
+    log.isAbandoned = true;
+    log.batches.length = 0;
+    report(new LateError('append', ms), log.key);
   };
 
   const loadRemote = async (sessionId: string, agentId?: string): Promise<string[] | undefined> => {
@@ -208,6 +248,16 @@ export function createMirrorStore(options: MirrorOptions): MirrorStore {
     flush: () => passAll(() => true),
   };
 }
+
+const newMirrored = (key: PublicSessionKey): Mirrored => ({
+  key,
+  waiting: [],
+  chars: 0,
+  batches: [],
+  sent: Promise.resolve(),
+  isSending: false,
+  isAbandoned: false,
+});
 
 const AGENT_PATH = /^subagents\/agent-(.+)$/;
 

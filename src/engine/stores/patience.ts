@@ -1,7 +1,7 @@
 import type { Clock, Lease, SessionStore } from '../../protocol/index.js';
 import { HeddleError, systemClock } from '../../protocol/plain.js';
 
-type Operation = 'append' | 'load' | 'list' | 'delete' | 'lease' | 'glance' | 'agents';
+type Operation = 'append' | 'load' | 'list' | 'delete' | 'lease' | 'release' | 'glance' | 'agents';
 
 /** What is safe when an operation fails or does not come back. */
 const SAFE: Readonly<Record<Operation, string>> = {
@@ -10,6 +10,8 @@ const SAFE: Readonly<Record<Operation, string>> = {
   list: 'Nothing was changed.',
   delete: 'Some of the session may be left. Delete it again.',
   lease: 'Nothing was written.',
+  release:
+    'All that could be written is safe. The session may stay locked until the store sees that its holder is gone.',
   glance: 'Nothing was changed.',
   agents: 'Nothing was changed.',
 };
@@ -18,12 +20,13 @@ export interface PatienceOptions {
   clock?: Clock;
   /** How long reading may take: load, list, glance, agents. */
   loadMs?: number;
-  /** How long the rest may take: append, lease, delete. */
+  /** How long the rest may take: append, lease, its release, delete. */
   appendMs?: number;
 }
 
 /** A store whose every operation comes to an end: what it throws, and a wait that is too long, is `store_failed`. */
 export function withPatience(store: SessionStore, options: PatienceOptions = {}): SessionStore {
+  refuseNoStore(store);
   const { clock = systemClock, loadMs = 60_000, appendMs = 60_000 } = options;
 
   const bound = <T>(
@@ -60,14 +63,26 @@ export function withPatience(store: SessionStore, options: PatienceOptions = {})
   const soon = async <T>(operation: Operation, act: () => Promise<T>, ms: number): Promise<T> =>
     bound(operation, act, { ms });
 
+  const patient = (lease: Lease): Lease => {
+    if (typeof lease?.release !== 'function') throw failed('lease', new Error('what it gave is no lease'));
+    return { release: () => bound('release', () => lease.release(), { ms: appendMs }) };
+  };
+
   return {
     append: (key, lines, appendOptions) =>
       bound('append', () => store.append(key, lines, appendOptions), { ms: appendMs }),
-    load: (sessionId, loadOptions) => soon('load', () => store.load(sessionId, loadOptions), loadMs),
+    async load(sessionId, loadOptions) {
+      const loaded = await soon('load', () => store.load(sessionId, loadOptions), loadMs);
+      if (loaded && !Array.isArray(loaded.lines)) throw failed('load', new Error('what it gave has no lines'));
+      return loaded;
+    },
     list: (listOptions) => soon('list', () => store.list(listOptions), loadMs),
     delete: (sessionId) => soon('delete', () => store.delete(sessionId), appendMs),
-    // One that comes too late would lock the session until the process ends.
-    lease: (key) => bound<Lease>('lease', () => store.lease(key), { ms: appendMs, onLate: releaseQuietly }),
+    lease(key) {
+      // One that comes too late would lock the session until the process ends.
+      const taken = bound<Lease>('lease', () => store.lease(key), { ms: appendMs, onLate: releaseQuietly });
+      return isPromise(taken) ? taken.then(patient) : patient(taken);
+    },
     ...(store.glance && {
       glance: (sessionId: string) => soon('glance', async () => store.glance?.(sessionId), loadMs),
     }),
@@ -76,6 +91,17 @@ export function withPatience(store: SessionStore, options: PatienceOptions = {})
     }),
     ...(store.pathOf && { pathOf: store.pathOf.bind(store) }),
   };
+}
+
+const METHODS = ['append', 'load', 'list', 'delete', 'lease'] as const;
+
+function refuseNoStore(store: unknown): void {
+  const given = typeof store === 'object' && store !== null ? (store as Record<string, unknown>) : {};
+  const absent = METHODS.filter((name) => typeof given[name] !== 'function');
+  if (absent.length === 0) return;
+  throw new HeddleError('invalid_config', `The store of sessions has no ${absent.join(', no ')}.`, {
+    hint: `A store has the methods ${METHODS.join(', ')}.`,
+  });
 }
 
 /** A store of a user may give any thenable. */

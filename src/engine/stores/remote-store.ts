@@ -6,11 +6,23 @@ import type {
   SessionStoreEntry,
 } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import { realPathOf } from '../settings/files.js';
 import { projectSlug } from './file-store.js';
 
 /** Any store that a caller may bring along, as one of ours. */
-export const toSessionStore = (given: SessionStore | PublicSessionStore, options: { cwd: string }): SessionStore =>
-  'lease' in given ? given : createRemoteStore(given, options);
+export function toSessionStore(given: SessionStore | PublicSessionStore, options: { cwd: string }): SessionStore {
+  refuseNoRemote(given);
+  return 'lease' in given ? given : createRemoteStore(given, options);
+}
+
+/** Every store has these two. */
+export function refuseNoRemote(given: unknown): void {
+  const { append, load } = (given ?? {}) as Record<string, unknown>;
+  if (typeof append === 'function' && typeof load === 'function') return;
+  throw new HeddleError('invalid_config', 'sessionStore is not a store: it has no append() or no load().', {
+    hint: 'Give an object with the methods append(key, entries) and load(key).',
+  });
+}
 
 const AGENT_PATH = /^subagents\/agent-(.+)$/;
 
@@ -18,7 +30,8 @@ const AGENT_PATH = /^subagents\/agent-(.+)$/;
  * The sessions of a store of the public shape, without a local copy. Such a store knows them by folder, so only those of
  * one folder are seen, and it knows no leases.
  */
-export function createRemoteStore(remote: PublicSessionStore, { cwd }: { cwd: string }): SessionStore {
+export function createRemoteStore(remote: PublicSessionStore, options: { cwd: string }): SessionStore {
+  const cwd = realPathOf(options.cwd);
   return {
     append: (key, lines) => attempt('append', () => remote.append(toRemoteKey(key), lines.map(toEntry))),
     async load(sessionId, { agentId } = {}) {
@@ -26,9 +39,9 @@ export function createRemoteStore(remote: PublicSessionStore, { cwd }: { cwd: st
       const entries = await attempt('load', () => remote.load(toRemoteKey(key)));
       return entries ? { key, lines: entries.map((entry) => JSON.stringify(entry)) } : undefined;
     },
-    async list(options = {}) {
+    async list(wanted = {}) {
       if (!remote.listSessions) throw missing('listSessions');
-      const folder = options.cwd ?? cwd;
+      const folder = wanted.cwd ?? cwd;
       const listed = await attempt('listSessions', async () => remote.listSessions?.(projectSlug(folder)));
       return (listed ?? [])
         .map(({ sessionId, mtime }) => ({ sessionId, cwd: folder, lastModified: mtime }))

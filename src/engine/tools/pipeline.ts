@@ -102,6 +102,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     const change = readOnly ? undefined : toChange(tool, input, context);
     if (change) await unlessDeaf(scope.clock, scope.checkpoints?.beforeCall(change), signal);
     await scope.recorder.life({ kind: 'call', state: 'started', toolUseId: block.id }, { sync: !readOnly });
+    // What was approved before this process began would be run once more by the next one.
+    if (call.answer && scope.recorder.losesWrites) return { ...refuse(UNRECORDED), remarks };
     try {
       output = await checkOutput(tool, await run(tool, input, context));
     } finally {
@@ -121,7 +123,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
 }
 
 /** What a call may change: files that it names, or any. */
-function toChange(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): CheckpointedCall {
+export function toChange(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): CheckpointedCall {
   const places = tool.accesses?.(input, { cwd: context.cwd }) ?? [];
   const writes = places.filter(({ access }) => access === 'write').map(({ path }) => context.judgedPath(path));
   const { name, edits = false } = tool;
@@ -175,7 +177,9 @@ export const notRun = (call: OpenCall): CallOutcome => refuse(call.life === 'sta
 const NOT_RUN = 'This call was not run: the turn ended before its turn came.';
 const INTERRUPTED = 'This call was interrupted by the user while it ran. What it had done until then stays done.';
 const UNKNOWN_END =
-  'This call was started, and the process ended before its result was known. It may have had its effect or not: check before you repeat it.';
+  'This call was started, and its result is not known here: the process ended, or the conversation went back to before it. It may have had its effect or not: check before you repeat it.';
+const UNRECORDED =
+  'This call was approved earlier, but was not run: the log of the session cannot be written, so nobody could tell later whether it ran. Ask the user to make room or to mend the disk, and call it again.';
 
 const PROGRESS_MS = 3_000;
 

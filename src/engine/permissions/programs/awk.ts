@@ -79,6 +79,8 @@ function readToken(program: string, at: number, before: Token): Token | undefine
     const place = slashAfter(before);
     if (place === undefined) return undefined;
     if (place === 'pattern') return toToken('regex', match(REGEX, program, at));
+    // To some this assigns, and to some a pattern begins with the equals sign.
+    if (program.charAt(at + 1) === '=') return undefined;
   }
   return toToken('operator', match(OPERATOR, program, at));
 }

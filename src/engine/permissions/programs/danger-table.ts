@@ -25,7 +25,8 @@ export interface DangerSpec {
 
 const VIM: DangerSpec = { short: 'cSsuW', values: 'Ttw', long: 'cmd', starts: '+' };
 const NETCAT: DangerSpec = { short: 'ec', values: 'pwsiIOqx', long: 'exec sh-exec lua-exec', runs: true };
-const COMPILER: DangerSpec = { starts: '-fplugin= -wrapper -specs= -B -Xclang' };
+// `@file` stands for the words in a file.
+const COMPILER: DangerSpec = { starts: '-fplugin= -wrapper -specs= -B -Xclang @' };
 const PACKAGES: DangerSpec = { long: 'script-shell node-options' };
 const AWK: DangerSpec = { short: 'liEfe', values: 'Fv', long: 'load include exec file source' };
 
@@ -71,6 +72,7 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   dc: { short: 'ef', long: 'expression file', holds: '!' },
   m4: { short: 'D', values: 'IUF', holds: 'syscmd' },
   fzf: { long: 'preview bind' },
+  nodemon: { short: 'x', long: 'exec', runs: true },
   ssh: { short: 'oFI', values: 'BbcDEeiJLlmOpQRSWw' },
   scp: { short: 'oFSD', values: 'cilPX', runs: true },
   sftp: { short: 'oFSDb', values: 'BciJlPRsX' },
@@ -91,11 +93,15 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   go: { starts: '-exec -toolexec -vettool --exec --toolexec --vettool' },
   cargo: { long: 'config' },
   gradle: { short: 'I', long: 'init-script' },
-  java: { starts: '-javaagent: -agentlib: -agentpath:' },
+  java: { starts: '-javaagent: -agentlib: -agentpath: @' },
+  javac: { words: '-processor -processorpath --processor-path', starts: '-J -Xplugin: @' },
   gcc: COMPILER,
   'g++': COMPILER,
   cc: COMPILER,
   clang: COMPILER,
+  'clang++': COMPILER,
+  'c++': COMPILER,
+  ld: { long: 'plugin', starts: '-plugin @' },
   ctags: { long: 'options' },
   psql: { holds: '\\!' },
   mysql: { long: 'pager tee', holds: '\\!' },
@@ -114,7 +120,7 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   kubectl: { long: 'kubeconfig' },
   helm: { long: 'post-renderer' },
   docker: { long: 'privileged' },
-  exiftool: { words: '-if -config' },
+  exiftool: { words: '-if -config -@' },
   openssl: { words: '-engine -provider-path' },
   git: {
     long: 'upload-pack receive-pack exec-path config-env ext-diff textconv output smtp-server sendmail-cmd',

@@ -4,6 +4,7 @@ import type { ShellWord } from '../shell/word.js';
 import { effectOfAwk } from './awk.js';
 import type { DangerSpec } from './danger-table.js';
 import { isHarmlessConfig, readGit } from './git.js';
+import { readConfig } from './git-config.js';
 import { listed } from './listed.js';
 import { isPrintingSed } from './sed.js';
 
@@ -117,23 +118,12 @@ function gitDangers(values: readonly string[]): Danger[] {
   return found;
 }
 
-const CONFIG_LOOKS = new Set([
-  'get',
-  'list',
-  'unset',
-  'remove-section',
-  'rename-section',
-  'get-color',
-  'get-colorbool',
-]);
-
-/** `key=value` of a change to the config. */
+/** `key=value` of a change to the config that may run something. */
 function changeOf(args: readonly string[]): string | undefined {
-  const [first = '', ...rest] = args.filter((arg) => !arg.startsWith('-'));
-  if (first === 'edit' || args.some((arg) => /^(?:-[a-z]*e|--edit)$/.test(arg))) return 'edit';
-  if (rest.length === 0 || CONFIG_LOOKS.has(first)) return undefined;
-  const [key = '', value = ''] = first === 'set' ? rest : [first, ...rest];
-  return `${key}=${value}`;
+  const { kind, key, value } = readConfig(args);
+  if (kind === 'unclear' || args.some((arg) => /^(?:edit|-e|--edit)$/.test(arg))) return 'edit';
+  const takesAway = args.some((arg) => /^(?:--)?(?:unset(?:-all)?|remove-section|rename-section)$/.test(arg));
+  return kind === 'reads' || takesAway ? undefined : `${key}=${value}`;
 }
 
 /** A script with commands that run or write, or that is not understood; one in a file is not seen. */

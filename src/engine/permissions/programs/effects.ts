@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import { hasHole } from '../shell/hole.js';
 import type { Segment } from '../shell/reading.js';
-import { openedByGit } from './git-contents.js';
+import { aboveInCommits, openedByGit } from './git-contents.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
 import { findWrites, type Write } from './writes.js';
@@ -21,6 +21,8 @@ export interface Touch {
   /** All of the project that it lies in is opened. */
   ofRepository?: boolean;
   includes?: readonly string[];
+  /** Places below it that are left out. */
+  excludes?: readonly string[];
   skipsHidden?: boolean;
   /** It is written only if another place is a folder. */
   isPossible?: boolean;
@@ -35,7 +37,11 @@ export interface EffectTables extends ReadOnlyTables {
 /** Every path that a command touches, or may touch. */
 export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyUse | undefined): Touch[] {
   const values = segment.words.map(({ value }) => value);
-  const opened = openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: true }));
+  if (values[0] === 'kill') return [];
+  const opened = [
+    ...openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: true })),
+    ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true })),
+  ];
   if (use !== undefined) return use.onlyNames ? [] : [...use.paths.map((path) => toRead(path, use)), ...opened];
   const written = findWrites(values, tables.writers);
   const touches: Touch[] = [...opened, ...written.writes.map((write): Touch => ({ ...write, access: 'write' }))];
@@ -80,7 +86,7 @@ function toRead(path: string, { recurses, includes, skipsHidden }: ReadOnlyUse):
 
 /** Programs that run code which is given to them. */
 export const INTERPRETERS =
-  /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|luajit|Rscript|osascript|tclsh|m4|dc|gnuplot|julia|octave|guile|irb|ipython[\d.]*|tsx|ts-node|awk|gawk|mawk|nawk|psql|sqlite3|mysql|expect|make|gmake|ed|ex|gdb|lftp|at|batch|crontab)$/;
+  /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|luajit|Rscript|osascript|tclsh|m4|dc|gnuplot|julia|octave|guile|irb|ipython[\d.]*|tsx|ts-node|awk|gawk|mawk|nawk|psql|sqlite3|mysql|expect|make|gmake|ed|ex|gdb|lftp|at|batch|crontab|vi|vim|nvim|view)$/;
 
 const MESSAGE_FLAGS = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--description|-t|-b)$/;
 

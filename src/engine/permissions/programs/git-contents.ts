@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path/posix';
 import { looksLikeFile } from '../rules/file-name.js';
-import { type GitCall, readGit } from './git.js';
+import { HOLE, hasHole, isFree } from '../shell/hole.js';
+import { type GitCall, pathInCommit, readGit } from './git.js';
 
 /** When a command shows the contents of files that it does not name. */
 interface Shows {
@@ -46,6 +47,10 @@ interface Opened {
   path: string;
   /** All of the repository that the folder is in. */
   ofRepository: boolean;
+  /** Of the files below it, those that fit one of these. */
+  includes?: readonly string[];
+  /** Places that it leaves out. */
+  excludes?: readonly string[];
 }
 
 export function openedByGit(values: readonly string[]): Opened[] {
@@ -55,26 +60,120 @@ export function openedByGit(values: readonly string[]): Opened[] {
   const words = args.filter((arg) => !arg.startsWith('-'));
   const key = subcommand === 'stash' ? `stash ${words[0] ?? ''}` : subcommand;
   const shows = Object.hasOwn(SHOWS, key) ? (SHOWS[key] as Shows) : undefined;
-  if (shows === undefined || !showsContents(args, shows)) return [];
-  // `show HEAD:a` shows this file alone, and that is among the paths of its words.
-  if (subcommand !== 'grep' && words.length > 0 && words.every((word) => /^[^:]+:[^:]/.test(word))) return [];
+  // The contents of an object are shown whatever else is asked for.
+  const isObject = subcommand === 'show' && (args.includes('--stdin') || words.some(mayEndInObject));
+  if (shows === undefined || !(isObject || showsContents(args, shows))) return [];
+  const here = join('.', ...folders);
+  const whole = { path: here, ofRepository: subcommand !== 'grep' || words.some((word) => word.includes(':')) };
+  const inCommits = words.map((word) => (word.startsWith(':') ? undefined : pathInCommit(word)));
+  if (subcommand !== 'grep' && words.length > 0 && inCommits.every((path) => path !== undefined)) {
+    // `show HEAD:a` shows this file alone, and that is among the paths of its words; others compare folders.
+    if (subcommand === 'show' || subcommand === 'cat-file') return [];
+    return inCommits
+      .filter((path) => !looksLikeFile(basename(path)))
+      .map((path) => ({ path: join(here, path), ofRepository: false }));
+  }
   const limits = limitsOf(call);
-  if (limits === undefined) return [{ path: join('.', ...folders), ofRepository: subcommand !== 'grep' }];
-  return limits
-    .filter((limit) => !looksLikeFile(basename(limit)))
-    .map((limit) => ({ path: join('.', ...folders, limit), ofRepository: false }));
+  if (isObject || limits === undefined) return [whole];
+  const excludes = limits.excludes.map((path) => join(here, path));
+  const more = excludes.length > 0 ? { excludes } : {};
+  if (limits.given.length === 0) return [{ ...whole, ...more }];
+  return limits.given.flatMap((limit) => {
+    const { folder, include } = readSpec(limit);
+    if (include === undefined && looksLikeFile(basename(folder))) return [];
+    const includes = include === undefined || include === '' ? {} : { includes: [include] };
+    return [{ path: join(here, folder), ofRepository: false, ...includes, ...more }];
+  });
 }
+
+/** Paths behind the colon of a commit start at the top of the repository, however deep the folder is. */
+export function aboveInCommits(values: readonly string[]): string[] {
+  if (basename(values[0] ?? '') !== 'git') return [];
+  const { args, folders } = readGit(values.slice(1));
+  const paths = args.flatMap((arg) => (arg.startsWith('-') ? [] : (pathInCommit(arg) ?? [])));
+  if (paths.length > MAX_PATHS) return [HOLE.any];
+  return [...new Set(paths)].flatMap((path) =>
+    Array.from({ length: MAX_ABOVE }, (_, up) => join('.', ...folders, '../'.repeat(up), path)),
+  );
+}
+
+const MAX_ABOVE = 6;
+const MAX_PATHS = 32;
 
 function showsContents(args: readonly string[], { with: patch, without: names }: Shows): boolean {
   if (patch !== undefined && args.some((arg) => patch.test(arg))) return true;
   return names === undefined ? patch === undefined : !args.some((arg) => names.test(arg));
 }
 
+/** A word that may be the name of any object, also of a file's contents: digits, or what is only known when it runs. */
+const mayBeObject = (word: string): boolean =>
+  /(?:^|-g)[\da-f]{4,64}(?:\^\{(?:blob|object)?\})?$/i.test(word) ||
+  isFree(word) ||
+  /\^\{(?:blob|object)?\}$/.test(word);
+
+const mayEndInObject = (word: string): boolean =>
+  word
+    .replace(/^\^/, '')
+    .split(/\.{2,3}/)
+    .some(mayBeObject);
+
+interface Limits {
+  given: readonly string[];
+  excludes: readonly string[];
+}
+
+/** Flags that take no value, so that what follows them stands for itself. */
+const PLAIN_FLAG =
+  /^(?:-[acdEFGhHiIlLnopPqrRstuUvwWz\d]+|--(?:patch|stat|numstat|shortstat|name-only|name-status|summary|cached|staged|oneline|graph|all|follow|color|no-color|no-ext-diff|no-textconv|word-diff|cc|reverse|merges|no-merges|untracked|line-number|ignore-case|word-regexp))$/;
+
+const EXCLUDE = /^:(?:!|\^|\(exclude\))(?![(!^/])([^]+)$/;
+
 /** What it is limited to; undefined when that is not clear, for a word may be a branch. */
-function limitsOf({ args, subcommand }: GitCall): string[] | undefined {
+function limitsOf({ args, subcommand }: GitCall): Limits | undefined {
+  const isGrep = subcommand === 'grep';
+  // They take no such words, or show the rest all the same.
+  if (/^(?:bundle|checkout-index|cat-file|stash|status)$/.test(subcommand ?? '')) return undefined;
+  // Commits are chosen by their files, and shown whole.
+  if (args.some((arg) => arg.startsWith('--full-d'))) return undefined;
+  const standsAlone = (at: number): boolean => {
+    const before = args[at - 1] ?? '';
+    return !before.startsWith('-') || before === '--' || PLAIN_FLAG.test(before);
+  };
   const end = args.indexOf('--');
+  if (end !== -1 && !standsAlone(end)) return undefined;
+  // In front of the pattern the dashes part nothing.
+  const isPattern = (arg: string, at: number): boolean =>
+    at < end && (/^-[A-Za-z]*e/.test(arg) || (!arg.startsWith('-') && standsAlone(at)));
+  if (isGrep && !args.some(isPattern)) return undefined;
+  // Of one object and one file the two are compared.
+  const before = end === -1 ? args : args.slice(0, end);
+  if (subcommand === 'diff' && before.some((arg) => !arg.startsWith('-') && mayBeObject(arg))) return undefined;
   const isPath = (word: string): boolean =>
     !word.startsWith('-') && !/[:^~@]|\.\./.test(word) && looksLikeFile(basename(word));
-  const given = end !== -1 ? args.slice(end + 1) : subcommand === 'grep' ? [] : args.filter(isPath);
-  return given.length > 0 && given.every((path) => !path.startsWith(':')) ? given : undefined;
+  const isExclude = (word: string, at: number): boolean => EXCLUDE.test(word) && standsAlone(at);
+  const behind = end === -1 ? [] : args.slice(end + 1);
+  const excluded = end === -1 ? (isGrep ? [] : args.filter(isExclude)) : behind.filter((word) => EXCLUDE.test(word));
+  const given = end === -1 ? (isGrep ? [] : args.filter(isPath)) : behind.filter((word) => !EXCLUDE.test(word));
+  const isClear = given.every((path) => !path.startsWith(':'));
+  const excludes = excluded
+    .map((word) => EXCLUDE.exec(word)?.[1] ?? '')
+    .filter((path) => !/[*?[\\]/.test(path) && !hasHole(path));
+  if (given.length === 0 && excludes.length === 0) return undefined;
+  return { given: isClear ? given : [], excludes };
+}
+
+/** A star of git goes over slashes: of the last name only what follows the first one is certain. */
+function readSpec(spec: string): { folder: string; include?: string } {
+  const text = spec.replaceAll(HOLE.star, '*').replaceAll(HOLE.one, '?');
+  const at = text.search(/[*?[\\\uE000-\uE005]/);
+  if (at === -1) return { folder: text };
+  const start = text.slice(0, at);
+  const folder = start.includes('/') ? start.slice(0, start.lastIndexOf('/')) || '/' : '.';
+  const name =
+    text
+      .slice(at + 1)
+      .split('/')
+      .at(-1) ?? '';
+  const isSimple = /^[*?]$/.test(text.charAt(at)) && !/[[\\\uE000-\uE005]/.test(text.slice(at));
+  return { folder, include: isSimple ? `*${name}` : '' };
 }

@@ -80,12 +80,26 @@ export function judgeGit(args: readonly string[], table: Readonly<Record<string,
   if (call.args.some((arg) => arg.includes('::'))) return undefined;
   // Any word may be a path, and a path outside the repository is read as a plain file.
   const words = call.args.filter((arg) => arg !== '' && !arg.startsWith('-'));
-  const inCommits = words.flatMap((word) => /^[^:]*:(?!\/)(.+)$/.exec(word)?.[1] ?? []);
+  const inCommits = words.flatMap((word) => pathInCommit(word) ?? []);
   const ofRanges = (read.flags.get('L') ?? []).flatMap((range) => /:([^:]+)$/.exec(range)?.[1] ?? []);
   return {
     paths: ['.', ...call.folders, ...words, ...inCommits, ...ofRanges, ...read.operands],
     needsTrust: spec.needsTrust === true || call.folders.length > 0,
   };
+}
+
+/** `HEAD:a`, `:0:a`: what stands behind the first colon that is in no braces. */
+export function pathInCommit(word: string): string | undefined {
+  const staged = /^:(?:[0-3]:)?(?![/(!^])([^]+)$/.exec(word)?.[1];
+  if (word.startsWith(':')) return staged;
+  let depth = 0;
+  for (let at = 0; at < word.length; at += 1) {
+    const char = word.charAt(at);
+    if (char === '{') depth += 1;
+    else if (depth > 0 && char === '}') depth -= 1;
+    else if (depth === 0 && char === ':') return word.slice(at + 1) || undefined;
+  }
+  return undefined;
 }
 
 /** These placeholders run the configured signature program. */

@@ -24,6 +24,10 @@ export interface ReadOnlySpec extends FlagSpec {
 /** A second operand is the file it writes, and a pattern may become two. */
 const hasOneOperand = ({ operands }: ReadFlags): boolean => operands.length <= 1 && !operands.some(hasHole);
 
+/** `@file`, wherever it stands, is replaced by words out of that file; a pattern may become one. */
+const namesNoList = ({ flags, operands }: ReadFlags): boolean =>
+  [...operands, ...[...flags.values()].flat()].every((word) => !word.startsWith('@') && !hasHole(word.charAt(0)));
+
 const CHECKSUM: ReadOnlySpec = {
   operands: 'paths',
   short: 'bctwz',
@@ -179,7 +183,13 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
   sha512sum: CHECKSUM,
   b2sum: CHECKSUM,
   cksum: { operands: 'paths', shortValue: 'a', long: 'algorithm= untagged' },
-  strings: { operands: 'paths', short: 'adfo', shortValue: 'net', long: 'all bytes= encoding= print-file-name radix=' },
+  strings: {
+    operands: 'paths',
+    short: 'adfo',
+    shortValue: 'net',
+    long: 'all bytes= encoding= print-file-name radix=',
+    accept: namesNoList,
+  },
   od: {
     operands: 'paths',
     short: 'abcdfiloxsv',

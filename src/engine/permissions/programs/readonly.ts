@@ -176,14 +176,18 @@ const JQ_FLAGS = {
 };
 
 /** Flags with values, and how many of them. */
-const JQ_VALUES: Readonly<Record<string, number>> = { '--arg': 2, '--argjson': 2, '--indent': 1 };
+const JQ_VALUES: ReadonlyMap<string, number> = new Map([
+  ['--arg', 2],
+  ['--argjson', 2],
+  ['--indent', 1],
+]);
 
 function judgeJq(args: readonly string[]): ReadOnlyUse | undefined {
   const rest: string[] = [];
   const end = args.indexOf('--');
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
-    const values = end === -1 || at < end ? (JQ_VALUES[arg] ?? 0) : 0;
+    const values = end === -1 || at < end ? (JQ_VALUES.get(arg) ?? 0) : 0;
     if (values === 0) rest.push(arg);
     // One that becomes several words would make names of files out of what follows.
     else if (args.slice(at + 1, at + 1 + values).some((value) => isPattern(value) || value === '--')) return undefined;

@@ -1,4 +1,5 @@
 import { changedByGit, hooksOfTemplate } from './git-config.js';
+import { isPrintingSed } from './sed.js';
 
 /**
  * Which operands of a program are files that it changes. Flags are not looked at but for these; where it is not certain
@@ -61,6 +62,9 @@ const TAR: WriterSpec = {
   lists: 'T files-from',
   recurses: 'always',
 };
+const VIM: WriterSpec = { writes: 'all', scripts: 'c cmd', plain: 'eEnNsRZ', changes: writtenByVim };
+const PACK: WriterSpec = { writes: 'all', outputs: 'o output' };
+const OUTPUT: WriterSpec = { writes: 'none', outputs: 'o output' };
 const ZIP7: WriterSpec = { writes: 'all', outputs: 'o' };
 const COPY: WriterSpec = { writes: 'last', joins: 'last' };
 const SEARCH: WriterSpec = { writes: 'none', recurses: 'always', readsHere: true };
@@ -69,6 +73,25 @@ const GREP: WriterSpec = { ...SEARCH, recurses: 'r R recursive dereference-recur
 /** `npm config`, and what it does. */
 const changedByNpm = (args: readonly string[]): string[] =>
   args.some((arg) => /^(?:set|delete|rm|edit|fix)$/.test(arg)) ? [NPM_FILE] : [];
+
+/** Without letters to replace, some make the very file. */
+const madeByMktemp = (args: readonly string[]): string[] =>
+  args.filter((arg) => !arg.startsWith('-') && !arg.includes('XXX'));
+
+/** What a command in front of the files names: `+w a`. */
+function writtenByVim(args: readonly string[]): string[] {
+  return args.flatMap((arg) => (/^\+\D/.test(arg) ? arg.split(/[\s+|!]+/).filter((word) => word !== '') : []));
+}
+
+/** Files of `w` in scripts of sed: the name goes on to the end of the line. */
+function writtenBySed(args: readonly string[]): string[] {
+  const scripts = args.filter(
+    (arg) => /[wW]/.test(arg) && !isPrintingSed(arg.replace(/^(?:-[nErsuz]*e|--expression=)/, '')),
+  );
+  return scripts.flatMap((script) => [...script.matchAll(SED_FILE)].map(([, name = '']) => name));
+}
+
+const SED_FILE = /(?<=^|[^A-Za-z]|[gpiIeM])[wW][ \t]*(?=([^\n]{1,300})(?:\n|$))/g;
 
 /** Keys are the name of a program, or its name and a subcommand. Long flags are known by any beginning of theirs, too. */
 export const WRITERS: Readonly<Record<string, WriterSpec>> = {
@@ -122,7 +145,13 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   chattr: { writes: 'all', spreads: 'R' },
   setfacl: DEEP,
   setfattr: ALL,
-  sed: { writes: 'rest', only: 'i in-place', scripts: 'e expression f file', plain: 'nErsuz' },
+  sed: {
+    writes: 'rest',
+    only: 'i in-place',
+    scripts: 'e expression f file',
+    plain: 'nErsuz',
+    changes: writtenBySed,
+  },
   perl: SCRIPT,
   ruby: SCRIPT,
   awk: AWK,
@@ -130,10 +159,10 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   yq: { writes: 'rest', only: 'i inplace', scripts: 'expression from-file' },
   patch: { writes: 'all', outputs: 'o output r reject-file d directory', takesNames: true },
   ed: ALL,
-  ex: ALL,
-  vi: ALL,
-  vim: ALL,
-  nvim: ALL,
+  ex: VIM,
+  vi: VIM,
+  vim: VIM,
+  nvim: VIM,
   nano: ALL,
   emacs: ALL,
   dos2unix: ALL,
@@ -145,6 +174,20 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   xz: ALL,
   unxz: ALL,
   zstd: ALL,
+  lz4: ALL,
+  lzma: ALL,
+  unlzma: ALL,
+  lzop: ALL,
+  compress: ALL,
+  uncompress: ALL,
+  pigz: ALL,
+  unpigz: ALL,
+  pbzip2: ALL,
+  brotli: PACK,
+  objcopy: ALL,
+  strip: PACK,
+  ranlib: ALL,
+  patchelf: PACK,
   zip: { writes: 'first', outputs: 'O output-file', all: 'm move', recurses: 'r recurse-paths' },
   unzip: { writes: 'none', targets: 'd', unpacks: 'always' },
   tar: TAR,
@@ -159,7 +202,17 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   pax: { writes: 'last', joins: 'last', outputs: 'f', unpacks: 'r', recurses: 'always' },
   '7z': ZIP7,
   '7za': ZIP7,
-  sort: { writes: 'none', outputs: 'o output' },
+  sort: OUTPUT,
+  shuf: OUTPUT,
+  iconv: OUTPUT,
+  xmllint: OUTPUT,
+  xsltproc: OUTPUT,
+  pandoc: OUTPUT,
+  strace: OUTPUT,
+  ltrace: OUTPUT,
+  flock: { writes: 'first', scripts: 'w E timeout wait conflict-exit-code' },
+  script: { writes: 'all', outputs: 'O B I T log-out log-io log-in log-timing', scripts: 'c command' },
+  mktemp: { writes: 'none', changes: madeByMktemp },
   tree: { writes: 'none', outputs: 'o' },
   uniq: REST,
   xxd: REST,
@@ -181,9 +234,13 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   },
   aria2c: { writes: 'none', joins: 'here', outputs: 'o out', targets: 'd dir' },
   openssl: { writes: 'none', outputs: 'out keyout' },
-  gpg: { writes: 'none', outputs: 'o output' },
+  gpg: OUTPUT,
   'ssh-keygen': { writes: 'none', outputs: 'f' },
   gcc: { writes: 'none', outputs: 'o' },
+  cc: { writes: 'none', outputs: 'o' },
+  clang: { writes: 'none', outputs: 'o' },
+  ld: OUTPUT,
+  as: { writes: 'none', outputs: 'o' },
   sqlite3: { writes: 'first' },
   crontab: ALL,
   'npm config': { writes: 'none', changes: changedByNpm },

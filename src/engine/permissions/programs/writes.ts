@@ -44,7 +44,8 @@ export function findWrites(values: readonly string[], writers: Writers): Written
   if (found === undefined) return NOTHING;
   const { spec, args } = found;
   const writes = [...directWrites(args, spec), ...joinedWrites(args, spec), ...unpackedWrites(args, spec)];
-  for (const path of spec.changes?.(args) ?? []) writes.push({ path });
+  const changed = spec.changes?.(args) ?? [];
+  writes.push(...(changed.length > MAX_PAIRS ? UNSEEN : changed.map((path) => ({ path }))));
   const hasFlag = (flags: string | undefined): boolean => flags === 'always' || flagged(args, flags);
   return {
     writes,
@@ -144,7 +145,7 @@ function joinedWrites(args: readonly string[], spec: WriterSpec): Write[] {
   const given = valuesOf(args, spec.targets);
   if (spec.joins === 'here') {
     const folders = given.length > 0 ? given : ['.'];
-    return folders.flatMap((folder) => operands.map((url) => ({ path: join(folder, nameOfUrl(url)) })));
+    return inEvery(folders, operands, (folder, url) => [{ path: join(folder, nameOfUrl(url)) }]);
   }
   const last = operands.at(-1) ?? '';
   const isAlone = operands.length === 1 && given.length === 0;
@@ -152,21 +153,48 @@ function joinedWrites(args: readonly string[], spec: WriterSpec): Write[] {
   const isDeep = spec.recurses === 'always' || flagged(args, spec.recurses);
   const merges = flagged(args, spec.merges) || flagged(args, spec.lists);
   const keeps = flagged(args, spec.keeps);
-  return targets.flatMap((target) => {
-    const sources = target === last && !isAlone && !given.includes(target) ? operands.slice(0, -1) : operands;
-    const isFolder = given.includes(target) || sources.length > 1 || isAlone || /(?:^|\/)(?:\.{0,2}|~)$/.test(target);
+  const folders = new Set(given);
+  const put = (target: string, sources: readonly string[]): Write[] => {
+    const isFolder = folders.has(target) || sources.length > 1 || isAlone || /(?:^|\/)(?:\.{0,2}|~)$/.test(target);
     const isFile = !isFolder && looksLikeFile(basename(target));
-    return sources.flatMap((source): Write[] => {
+    return inEvery([target], sources, (_, source): Write[] => {
       const local = source.replace(/^[^/]*:/, '');
       // Behind a slash some take what is in the folder, behind a dot all do.
       const isMerged = (isDeep && (merges || /(?:^|\/)\.{0,2}$/.test(local))) || hasUnknownName(local);
       const made: Write[] = isMerged ? [{ path: target, below: 'copied' }] : [];
       if (isFile) return made;
-      const names = [basename(local), ...(keeps ? [local, local.replace(/^.*\/\.\//, '')] : [])];
+      const names = new Set([basename(local), ...(keeps ? [local, local.replace(/^.*\/\.\//, '')] : [])]);
       const isPossible = !isFolder;
-      return [...made, ...names.map((name) => ({ path: under(target, name), ...(isPossible && { isPossible }) }))];
+      return [...made, ...[...names].map((name) => ({ path: under(target, name), ...(isPossible && { isPossible }) }))];
     });
-  });
+  };
+  const sourcesOf = (target: string): readonly string[] =>
+    target === last && !isAlone && !folders.has(target) ? operands.slice(0, -1) : operands;
+  return isTooMuch(targets, operands)
+    ? UNSEEN
+    : [...new Set(targets)].flatMap((target) => put(target, sourcesOf(target)));
+}
+
+/** Several folders, each with all of the names, are no more than this many places; of one folder any number is. */
+const MAX_PAIRS = 64;
+
+/** What was not looked at may be anything, even what is protected. */
+const UNSEEN: Write[] = [{ path: HOLE.any }, { path: `${HOLE.any}/.claude` }];
+
+function isTooMuch(folders: readonly string[], names: readonly string[]): boolean {
+  const count = new Set(folders).size;
+  return count > 1 && count * new Set(names).size > MAX_PAIRS;
+}
+
+/** What is made of every name in every folder. */
+function inEvery(
+  folders: readonly string[],
+  names: readonly string[],
+  make: (folder: string, name: string) => Write[],
+): Write[] {
+  if (isTooMuch(folders, names)) return UNSEEN;
+  const unique = [...new Set(names)];
+  return [...new Set(folders)].flatMap((folder) => unique.flatMap((name) => make(folder, name)));
 }
 
 /** Behind a hole that may hold slashes it may be called anything, even like something protected. */
@@ -197,16 +225,15 @@ function unpackedWrites(args: readonly string[], spec: WriterSpec): Write[] {
   if (unpacks !== 'always' && !isBundle && !flagged(args, unpacks) && !args.some(mayBeAnyFlag)) return [];
   const given = valuesOf(args, spec.targets);
   const folders = given.length > 0 ? given : ['.'];
-  const known = [...given, ...valuesOf(args, spec.outputs)];
-  const operands = operandsOf(args, spec).filter((name) => !known.includes(name));
+  const known = new Set([...given, ...valuesOf(args, spec.outputs)]);
+  const operands = operandsOf(args, spec).filter((name) => !known.has(name));
   // The archive itself comes first where no flag names it.
   const members = (spec.outputs === undefined ? operands.slice(1) : operands).map((name) =>
     name.replaceAll('*', HOLE.star).replaceAll('?', HOLE.one),
   );
-  return folders.flatMap((folder): Write[] => [
-    { path: folder, below: 'unpacked' },
-    ...members.map((name) => ({ path: folder === '.' ? name : under(folder, name) })),
-  ]);
+  const below = [...new Set(folders)].map((path): Write => ({ path, below: 'unpacked' }));
+  const named = inEvery(folders, members, (folder, name) => [{ path: folder === '.' ? name : under(folder, name) }]);
+  return [...below, ...named];
 }
 
 /** All words that are no flags, without the scripts of flags. */

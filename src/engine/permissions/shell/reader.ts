@@ -1,5 +1,6 @@
 import {
   type Case,
+  type Command,
   type CommandNode,
   type CompoundList,
   type For,
@@ -275,14 +276,31 @@ function printedBy(node: CommandNode): string | undefined {
   return isPlain ? node.args.map((word) => (word.type === 'Word' ? word.value : '')).join(' ') : undefined;
 }
 
-/** What a plain `find` prints into a pipe. */
+/** What a plain `find` or `git ls-files` prints into a pipe. */
 function foundBy(node: CommandNode): string[] | undefined {
-  if (node.type !== 'Command' || node.name?.text !== 'find' || node.prefix.length > 0) return undefined;
+  if (node.type !== 'Command' || node.prefix.length > 0) return undefined;
+  if (listsFiles(node)) return pathsFound([{ value: 'find', splits: false }]);
+  if (node.name?.text !== 'find') return undefined;
   const words = node.args.map((word) => (word.type === 'Word' ? word.value : ''));
   const isPlain = node.suffix.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
   if (!isPlain || words.some((word) => /^-(?:printf|fprint|exec|ok|ls)/.test(word))) return undefined;
   return pathsFound(['find', ...words].map((value) => ({ value, splits: false })));
 }
+
+/** Paths below the folder it runs in, unless a word says otherwise. */
+const listsFiles = ({ name, suffix }: Command): boolean =>
+  name?.text === 'git' &&
+  suffix.every((part) => part.type === 'Word') &&
+  suffix[0]?.type === 'Word' &&
+  suffix[0].text === 'ls-files' &&
+  suffix
+    .slice(1)
+    .every(
+      (part) =>
+        part.type === 'Word' &&
+        /^(?:-[cmoz]|--(?:cached|modified|others|exclude-standard)|'?[\w*][\w./*-]*'?)$/.test(part.text) &&
+        !part.text.includes('..'),
+    );
 
 function readAndOr(
   { commands, operators }: { commands: readonly PipelineNode[]; operators: readonly string[] },

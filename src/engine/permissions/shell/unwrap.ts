@@ -379,7 +379,8 @@ function rootsOf(words: readonly ShellWord[]): string[] {
 
 const MAX_GUESSED = 100_000;
 /** A command, or a line, that is the value of a flag. */
-const ATTACHED = /^--(?:exec|command|entrypoint|call|run|shell)=([^]+)$|^-[A-Za-z](?=[^]*\s)([^]+)$/;
+const ATTACHED =
+  /^--(?:exec|command|coreutils-prog(?:-shebang)?|entrypoint|call|run|shell)=([^]+)$|^-[A-Za-z](?=[^]*\s)([^]+)$/;
 
 /** With flags that are not known any word may be where the command begins. */
 function guess(words: readonly ShellWord[], { spec, start }: Found): Unwrapped {

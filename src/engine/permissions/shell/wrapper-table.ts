@@ -65,6 +65,14 @@ const FD: WrapperSpec = {
 };
 
 const ELSEWHERE: WrapperSpec = { shape: 'anywhere', trust: 'remote' };
+/** Where its command begins is not looked for. */
+const SOMEWHERE: WrapperSpec = { shape: 'anywhere', trust: 'guarded' };
+
+const LOADER: WrapperSpec = {
+  shape: 'command',
+  trust: 'guarded',
+  long: 'library-path= preload= audit= inhibit-cache argv0=',
+};
 
 const plain = (trust: WrapperSpec['trust'], flags: Omit<WrapperSpec, 'shape' | 'trust'> = {}): WrapperSpec => ({
   shape: 'command',
@@ -134,8 +142,8 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   }),
   prlimit: plain('guarded', { long: 'nofile[=] nproc[=] as[=] core[=] cpu[=] data[=] fsize[=] stack[=]' }),
   // What they take before the command may be left out.
-  setarch: { shape: 'anywhere', trust: 'guarded' },
-  chrt: { shape: 'anywhere', trust: 'guarded' },
+  setarch: SOMEWHERE,
+  chrt: SOMEWHERE,
   linux32: plain('guarded', { short: 'BFILRSTXZ3v' }),
   linux64: plain('guarded', { short: 'BFILRSTXZ3v' }),
   arch: plain('guarded', { long: 'x86_64 arm64 arm64e' }),
@@ -279,15 +287,48 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     long: 'start background make-pidfile pidfile= chuid= chdir= exec= startas= quiet oknodo name= user= nicelevel=',
     scripts: 'x a exec startas',
   }),
-  'ld-linux-x86-64.so.2': plain('guarded', { long: 'library-path= preload= audit= inhibit-cache argv0=' }),
-  'ld-linux.so.2': plain('guarded', { long: 'library-path= preload= audit= inhibit-cache argv0=' }),
-  'ld-linux-aarch64.so.1': plain('guarded', { long: 'library-path= preload= audit= inhibit-cache argv0=' }),
+  'ld.so': LOADER,
+  'ld-linux-x86-64.so.2': LOADER,
+  'ld-linux.so.2': LOADER,
+  'ld-linux-aarch64.so.1': LOADER,
+  'ld-linux-armhf.so.3': LOADER,
+  'ld-musl-x86_64.so.1': LOADER,
+  'ld-musl-aarch64.so.1': LOADER,
+  catchsegv: plain('guarded'),
+  runcon: SOMEWHERE,
+  daemonize: SOMEWHERE,
+  tsp: SOMEWHERE,
+  nq: SOMEWHERE,
+  dtach: SOMEWHERE,
+  abduco: SOMEWHERE,
+  'pueue add': SOMEWHERE,
+  schroot: SOMEWHERE,
+  run0: SOMEWHERE,
+  'systemd-nspawn': SOMEWHERE,
+  'flatpak-spawn': SOMEWHERE,
+  sshpass: plain('guarded', { short: 'ev', shortValue: 'pfdP' }),
+  envdir: plain('guarded', { operands: 1 }),
+  envchain: SOMEWHERE,
+  dotenv: SOMEWHERE,
+  'op run': SOMEWHERE,
+  'aws-vault exec': SOMEWHERE,
+  'doppler run': SOMEWHERE,
+  'chamber exec': SOMEWHERE,
+  'infisical run': SOMEWHERE,
+  'sops exec-env': SOMEWHERE,
+  'sops exec-file': SOMEWHERE,
+  watchexec: SOMEWHERE,
+  'cargo watch': SOMEWHERE,
+  'cargo-watch': SOMEWHERE,
+  'rr record': SOMEWHERE,
+  gdbserver: SOMEWHERE,
   chronic: plain('guarded', { short: 'ev' }),
   ifne: plain('guarded', { short: 'n' }),
   eatmydata: plain('guarded'),
   tini: plain('guarded', { short: 'svwg', shortValue: 'ep' }),
   'dumb-init': plain('guarded', { short: 'cv', shortValue: 'r', long: 'single-child verbose rewrite=' }),
   busybox: plain('guarded'),
+  coreutils: plain('guarded'),
   toybox: plain('guarded'),
 
   // Once for each of many.
@@ -345,6 +386,9 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
 
   // Elsewhere. Where the command begins is not looked for: any word may be its first.
   ssh: ELSEWHERE,
+  autossh: ELSEWHERE,
+  mosh: ELSEWHERE,
+  'vagrant ssh': ELSEWHERE,
   'docker run': ELSEWHERE,
   'docker exec': ELSEWHERE,
   'docker compose run': ELSEWHERE,
@@ -352,4 +396,8 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'podman run': ELSEWHERE,
   'podman exec': ELSEWHERE,
   'kubectl exec': ELSEWHERE,
+  'nerdctl run': ELSEWHERE,
+  'nerdctl exec': ELSEWHERE,
+  'lxc exec': ELSEWHERE,
+  'incus exec': ELSEWHERE,
 };
