@@ -96,6 +96,16 @@ describe.skipIf(!hasBubblewrap)(`the network of the sandbox${skipNote}`, () => {
     expect((await box.run(two, line('two'))).text).toContain('served two');
   });
 
+  it('of many sandboxes that begin and end in one folder at once hinders none of them', async () => {
+    const lives = Array.from({ length: 12 }, async (_, index) => {
+      const sandbox = await box.open();
+      const { text } = await box.run(sandbox, `echo ${index}`);
+      await sandbox.close();
+      return text.trim();
+    });
+    expect(await Promise.all(lives)).toEqual(lives.map((_, index) => String(index)));
+  });
+
   it('takes the way of a proxy that the user brings', async () => {
     const sandbox = await box.open({ network: { httpProxyPort: port } });
     expect((await box.run(sandbox, get('http://any.example/'))).text).toContain('HTTP/1.1 200');

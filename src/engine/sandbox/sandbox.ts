@@ -1,6 +1,6 @@
 /** Commands in a box of their own: what they may write, read and reach, enforced by the system. */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeddleError } from '../../protocol/plain.js';
@@ -209,11 +209,13 @@ function toSandbox(parts: SandboxParts): Sandbox {
     async wrap({ argv, cwd, env, roots = options.roots }) {
       if (closed) throw unavailable('The sandbox is closed.', 'Start a new session.');
       for (const each of [program, bridge?.socat]) if (each !== undefined) checkProgram(each, roots);
-      const sight = await finder.look(roots);
-      const plan = planMounts(sight.places, sight.kindOf);
       const place = resolveReal(cwd);
-      checkPlan(plan, place);
-      const stubs = await holdStubs(listStubs(plan, sight), options.clock);
+      const { sight, plan, stubs } = await settle(async () => {
+        const seen = await finder.look(roots);
+        const planned = planMounts(seen.places, seen.kindOf);
+        checkPlan(planned, place);
+        return { sight: seen, plan: planned, stubs: await holdStubs(listStubs(planned, seen), options.clock) };
+      });
       held.add(stubs);
       const release = async (): Promise<void> => {
         held.delete(stubs);
@@ -249,6 +251,36 @@ function toSandbox(parts: SandboxParts): Sandbox {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const MAX_LOOKS = 5;
+
+/** Another sandbox in the same folder may take its stubs away while this one looks: what it saw then must be seen anew. */
+async function settle<T extends { sight: Sight; plan: MountPlan; stubs: HeldStubs }>(
+  look: () => Promise<T>,
+): Promise<T> {
+  for (let looks = 1; ; looks += 1) {
+    const found = await look();
+    const { sight, plan } = found;
+    const suspects = plan.mounts.filter(({ view, path }) => view !== 'stub' && sight.guarded.has(path));
+    const changes = await Promise.all(suspects.map(({ path }) => isLeaving(path)));
+    if (looks === MAX_LOOKS || !changes.includes(true)) return found;
+    await found.stubs.release();
+  }
+}
+
+/** So often an empty folder is looked at before it is taken for somebody's own, and not for a stub that comes or goes. */
+const MAX_GLANCES = 50;
+
+async function isLeaving(path: string): Promise<boolean> {
+  for (let glances = 0; glances < MAX_GLANCES; glances += 1) {
+    const count = await readdir(path).then(
+      ({ length }) => length,
+      (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? -1 : Infinity),
+    );
+    if (count !== 0) return count < 0 || glances > 0;
+  }
+  return false;
 }
 
 const describeDomains = ({ network = {} }: SandboxSettings): string[] => [
