@@ -22,7 +22,7 @@ import { describeSurroundings, gitBranch } from './prompt.js';
 import type { Ask } from './questions.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { isChainEntry } from './sessions/entry.js';
-import type { TaskNotice } from './tasks.js';
+import { graceOf, type TaskNotice } from './tasks.js';
 import { runBatch, settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
 import { turn } from './turn.js';
@@ -199,7 +199,7 @@ export class Session {
   #finishOrWait(): void {
     const { tasks, clock, config } = this.scope;
     if (tasks.running.length === 0) this.#finished.resolve();
-    else this.#grace ??= clock.after(graceOf(config), () => void tasks.stopAll());
+    else this.#grace ??= clock.after(graceOf(config.env), () => void tasks.stopAll());
   }
 
   #start(run: (signal: AbortSignal) => Promise<void>): void {
@@ -442,11 +442,3 @@ const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model
 
 /** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
 const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);
-
-const TASK_GRACE_MS = 5_000;
-
-/** How long tasks may go on when nothing more will come in. */
-function graceOf({ env }: SessionScope['config']): number {
-  const chosen = Number(env.HEDDLE_TASK_GRACE_MS);
-  return env.HEDDLE_TASK_GRACE_MS && chosen >= 0 ? chosen : TASK_GRACE_MS;
-}

@@ -191,3 +191,11 @@ const noticeOf = (task: LiveTask, end: TaskEnd): string =>
     `<summary>${end.summary.replaceAll('<', '&lt;')}</summary>`,
     '</task-notification>',
   ].join('\n');
+
+const GRACE_MS = 5_000;
+
+/** How long tasks may go on when nothing more will come in. */
+export function graceOf({ HEDDLE_TASK_GRACE_MS: given }: Readonly<Record<string, string | undefined>>): number {
+  const chosen = Number(given);
+  return given && chosen >= 0 ? chosen : GRACE_MS;
+}
