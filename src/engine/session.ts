@@ -13,14 +13,14 @@ import { openPrompt, textOf } from './hooks/around-turn.js';
 import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
 import { Inbox } from './inbox.js';
 import { toInit } from './init.js';
-import { emptyUsage } from './model/usage-sum.js';
-import { currentTurn, lastFallback, lastPrompt, nextAction, type OpenCall, openCalls } from './next-action.js';
+import { currentTurn, lastPrompt, nextAction, type OpenCall, openCalls } from './next-action.js';
 import { Notices } from './notices.js';
 import type { Watcher } from './outbox.js';
 import { type Ending, toResult } from './outcome.js';
 import { describeSurroundings, gitBranch } from './prompt.js';
 import type { Ask } from './questions.js';
 import type { SessionScope, TurnTally } from './scope.js';
+import { startTally } from './tally.js';
 import { isChainEntry } from './sessions/entry.js';
 import { graceOf, type TaskNotice } from './tasks.js';
 import { runBatch, settleCalls } from './tools/batch.js';
@@ -113,7 +113,7 @@ export class Session {
       this.#present();
       const promptUuid = lastPrompt(recorder.log.entries);
       if (promptUuid !== undefined) this.scope.checkpoints?.begin(promptUuid);
-      await this.#runTurn(this.#startTally(), signal);
+      await this.#runTurn(startTally(this.scope), signal);
     });
     return true;
   }
@@ -283,7 +283,7 @@ export class Session {
     const { recorder, config, workspace } = this.scope;
     recorder.branch = await gitBranch(config.cwd, workspace);
     this.#present();
-    const tally = this.#startTally();
+    const tally = startTally(this.scope);
     await this.#settleOldTurn(tally, signal);
     void recorder.life({ kind: 'turn', state: 'started', promptUuid });
     this.scope.checkpoints?.begin(promptUuid);
@@ -293,7 +293,7 @@ export class Session {
   /** Sums up the conversation so far, because the user says so. */
   async #compact(instructions: string, signal: AbortSignal): Promise<void> {
     this.#prepare();
-    const tally = this.#startTally();
+    const tally = startTally(this.scope);
     await this.#settleOldTurn(tally, signal);
     const { runCompactCommand } = await import('./compaction/command.js');
     const { outcome, text } = await runCompactCommand(this.scope, { instructions, signal, tally });
@@ -377,7 +377,7 @@ export class Session {
   /** What the engine did not foresee still ends in a result: no consumer waits for ever. */
   #fail(error: HeddleError): void {
     this.scope.logger('error', 'the session failed', { error: error.stack ?? error.message });
-    this.#finishTurn({ kind: 'failed', errors: [error.message], code: error.code }, this.#startTally());
+    this.#finishTurn({ kind: 'failed', errors: [error.message], code: error.code }, startTally(this.scope));
   }
 
   /**
@@ -399,25 +399,6 @@ export class Session {
     const { branch } = recorder;
     const text = describeSurroundings(config, { branch, now: clock.now(), platform: process.platform });
     recorder.user({ content: [{ type: 'text', text }], isMeta: true, show: false });
-  }
-
-  #startTally(): TurnTally {
-    const { clock, state, catalog, recorder } = this.scope;
-    const fallback = lastFallback(recorder.log.entries);
-    return {
-      startedAt: clock.monotonic(),
-      model: fallback === undefined ? state.model : catalog.resolveModel(fallback),
-      failed: new Set(),
-      maxThinkingTokens: state.maxThinkingTokens,
-      usage: emptyUsage(),
-      apiMs: 0,
-      rounds: 0,
-      ttftMs: undefined,
-      stopReason: null,
-      text: { joined: '', last: '' },
-      denials: [],
-      stopsBlocked: 0,
-    };
   }
 
   #tellState(state: 'running' | 'idle'): void {

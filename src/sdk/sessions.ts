@@ -12,17 +12,6 @@ import type {
   SessionMessage,
 } from './in-process.js';
 
-export type {
-  AnsweredApproval,
-  ApprovalAnswer,
-  ExportedSession,
-  ExportFormat,
-  PendingApproval,
-  SearchResult,
-  SessionInfo,
-  SessionMessage,
-} from './in-process.js';
-
 /** Where sessions are looked for. */
 export interface SessionPlaceOptions {
   /** Only sessions of this project: its folder, and the work trees of its git repository. Absent: of all projects. */

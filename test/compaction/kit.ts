@@ -1,8 +1,7 @@
 import { type CompactCommandEnd, runCompactCommand } from '../../src/engine/compaction/command.js';
-import { emptyUsage } from '../../src/engine/model/usage-sum.js';
-import type { TurnTally } from '../../src/engine/scope.js';
 import type { Entry } from '../../src/engine/sessions/entry.js';
 import { toChain } from '../../src/engine/sessions/chain.js';
+import { startTally } from '../../src/engine/tally.js';
 import type { Message, ModelRequest } from '../../src/protocol/index.js';
 import type { Run } from '../engine/kit.js';
 
@@ -38,27 +37,13 @@ export const use = (id: string) => ({ type: 'tool_use', id, name: 'Bash', input:
 export const result = (id: string, content: unknown = id) => ({ type: 'tool_result', tool_use_id: id, content });
 export const text = (value: string) => ({ type: 'text', text: value });
 
-export const newTally = (run: Run): TurnTally => ({
-  startedAt: 0,
-  model: run.session.scope.state.model,
-  failed: new Set(),
-  maxThinkingTokens: undefined,
-  usage: emptyUsage(),
-  apiMs: 0,
-  rounds: 0,
-  ttftMs: undefined,
-  stopReason: null,
-  text: { joined: '', last: '' },
-  denials: [],
-  stopsBlocked: 0,
-});
-
 /** What a session does when it is sent `/compact`. */
 export const compactBy = (
   run: Run,
   instructions = '',
   signal = new AbortController().signal,
-): Promise<CompactCommandEnd> => runCompactCommand(run.session.scope, { instructions, signal, tally: newTally(run) });
+): Promise<CompactCommandEnd> =>
+  runCompactCommand(run.session.scope, { instructions, signal, tally: startTally(run.session.scope) });
 
 export const bodyOf = (request: ModelRequest | undefined): string => JSON.stringify(request?.body);
 export const sentIn = (request: ModelRequest | undefined): string => JSON.stringify(request?.body.messages);

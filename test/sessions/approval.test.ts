@@ -3,34 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import { outline, resultText, type RunOptions, start } from '../engine/kit.js';
-import { linesOf, storeWith } from './kit.js';
-
-const CALL: ScriptStep = { id: 'm1', toolUse: { id: 't1', name: 'Bash', input: { command: 'echo x >> made' } } };
-
-/** What is left of a session whose process died while someone was asked. */
-async function diedWhileAsked() {
-  const asked = Promise.withResolvers<void>();
-  const run = await start([CALL], {
-    ask: () => {
-      asked.resolve();
-      return new Promise(() => {});
-    },
-  });
-  void run.ask('go');
-  await asked.promise;
-  const lines = await linesOf(run);
-  await run.session.close();
-  const key = { sessionId: run.session.id, cwd: run.cwd };
-  return { lines, key, made: join(run.cwd, 'made'), resume: await storeWith(key, lines) };
-}
+import { diedWhileAsked, linesOf, storeWith } from './kit.js';
 
 type Died = Awaited<ReturnType<typeof diedWhileAsked>>;
 
-const goOn = ({ key, resume }: Died, script: readonly ScriptStep[], options: RunOptions = {}) =>
-  start(script, { store: resume, cwd: key.cwd, config: { resume: key.sessionId }, ...options });
+const goOn = ({ key, store }: Died, script: readonly ScriptStep[], options: RunOptions = {}) =>
+  start(script, { store, cwd: key.cwd, config: { resume: key.sessionId }, ...options });
 
 const answer = (died: Died, fields: object) =>
-  died.resume.append(died.key, [
+  died.store.append(died.key, [
     JSON.stringify({
       type: 'heddle',
       sessionId: died.key.sessionId,
@@ -68,7 +49,7 @@ describe('C6: a request that was pending when the process died', () => {
     expect(existsSync(died.made)).toBe(true);
     expect(outline(run.messages).filter((line) => line.includes('t1'))).toHaveLength(1);
     expect(run.model.requests).toHaveLength(1);
-    const again = await goOn({ ...died, resume: await storeWith(died.key, await linesOf(run)) }, ['later']);
+    const again = await goOn({ ...died, store: await storeWith(died.key, await linesOf(run)) }, ['later']);
     await again.ask('once more');
     expect(JSON.stringify(again.model.requests[0]?.body.messages)).not.toContain('may have had its effect');
   });
@@ -109,7 +90,7 @@ describe('C6: a request that was pending when the process died', () => {
     const append = () => {
       throw new Error('the disk is full');
     };
-    const run = await goOn({ ...died, resume: { ...died.resume, append } }, ['ok']);
+    const run = await goOn({ ...died, store: { ...died.store, append } }, ['ok']);
     await run.ask('and?');
     expect(existsSync(died.made)).toBe(false);
     expect(resultText(run.messages, 't1')).toContain('cannot be written');
@@ -118,7 +99,7 @@ describe('C6: a request that was pending when the process died', () => {
   it('of a turn that was interrupted is over', async () => {
     const died = await diedWhileAsked();
     const interrupted = { kind: 'turn', state: 'interrupted', type: 'heddle', sessionId: died.key.sessionId };
-    await died.resume.append(died.key, [JSON.stringify({ ...interrupted, timestamp: new Date(0).toISOString() })]);
+    await died.store.append(died.key, [JSON.stringify({ ...interrupted, timestamp: new Date(0).toISOString() })]);
     await answer(died, { behavior: 'allow' });
     const run = await goOn(died, ['ok'], { ask: async () => ({ behavior: 'allow' }) });
     expect(run.session.resumeTurn()).toBe(false);

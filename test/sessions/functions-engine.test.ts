@@ -2,33 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore, systemClock } from '../../src/engine/index.js';
-import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import { resultText, start } from '../engine/kit.js';
 import { functions, hastyClock } from './functions-kit.js';
-import { bodiesOf, linesOf, storeWith } from './kit.js';
-
-const CALL: ScriptStep = { id: 'm1', toolUse: { id: 't1', name: 'Bash', input: { command: 'echo x >> made' } } };
-
-/** What is left of a session whose process died while someone was asked. */
-async function diedWhileAsked() {
-  const asked = Promise.withResolvers<void>();
-  const run = await start([CALL], {
-    ask: () => {
-      asked.resolve();
-      return new Promise(() => {});
-    },
-  });
-  void run.ask('go');
-  await asked.promise;
-  const key = { sessionId: run.session.id, cwd: run.cwd };
-  const store = await storeWith(key, await linesOf(run));
-  await run.session.close();
-  return { store, parts: { store, clock: systemClock }, sessionId: key.sessionId, cwd: key.cwd };
-}
+import { bodiesOf, CALL, diedWhileAsked, linesOf, storeWith } from './kit.js';
 
 describe('functions on sessions that the engine wrote', () => {
   it.each(['allow', 'deny'] as const)('%s while nothing runs, then resume: nobody is asked (C6)', async (behavior) => {
-    const { store, parts, sessionId, cwd } = await diedWhileAsked();
+    const { store, key } = await diedWhileAsked();
+    const { sessionId, cwd } = key;
+    const parts = { store, clock: systemClock };
     expect(await functions.pendingApprovals(parts, sessionId)).toMatchObject([
       { toolUseId: 't1', toolName: 'Bash', input: { command: 'echo x >> made' }, cwd },
     ]);

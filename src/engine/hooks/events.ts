@@ -16,6 +16,8 @@ export interface HookTrigger {
   gate: Gate | false;
   /** What `decision: "block"` and exit code 2 do; absent: nothing, they are only reported. */
   block?: string;
+  /** Nothing is there that `continue: false` could end, or it is too late for it. */
+  cannotStop?: true;
   /** What else an answer can do, by the names of its fields. */
   answers: readonly string[];
   /** The fields of the input beside the common ones; `?` marks those that may be missing. */
@@ -55,6 +57,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When the session wants the attention of a person, such as for an open question.',
     matchField: 'notification_type',
     gate: false,
+    cannotStop: true,
     answers: ['additionalContext'],
     fields: ['message', 'title?', 'notification_type?'],
   },
@@ -76,6 +79,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When a session is closed.',
     matchField: 'reason',
     gate: false,
+    cannotStop: true,
     answers: [],
     fields: ['reason'],
   },
@@ -91,6 +95,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     later: 'subagents',
     matchField: 'agent_type',
     gate: false,
+    cannotStop: true,
     answers: ['additionalContext'],
     fields: ['agent_id', 'agent_type'],
   },
@@ -137,6 +142,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'After a tool call was denied by a rule, a mode, a hook, or because nobody could be asked.',
     matchField: 'tool_name',
     gate: false,
+    cannotStop: true,
     answers: ['retry'],
     fields: [...CALL, 'reason'],
   },
@@ -144,6 +150,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'After the conversation was summarised.',
     matchField: 'trigger',
     gate: false,
+    cannotStop: true,
     answers: [],
     fields: ['trigger', 'compact_summary'],
   },
@@ -160,6 +167,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When a task is added to the list of tasks.',
     gate: false,
     block: 'the task is not added, and the model is told the reason',
+    cannotStop: true,
     answers: [],
     fields: TASK,
   },
@@ -167,6 +175,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When a task of the list is marked as completed.',
     gate: false,
     block: 'the task stays open, and the model is told the reason',
+    cannotStop: true,
     answers: [],
     fields: TASK,
   },
@@ -175,6 +184,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     matchField: 'source',
     gate: false,
     block: 'the change is not taken over in this session, unless it is one of managed settings',
+    cannotStop: true,
     answers: [],
     fields: ['source', 'file_path?'],
   },
@@ -183,12 +193,14 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     later: 'instruction files',
     matchField: 'load_reason',
     gate: false,
+    cannotStop: true,
     answers: [],
     fields: ['file_path', 'memory_type', 'load_reason', 'globs?', 'trigger_file_path?', 'parent_file_path?'],
   },
   CwdChanged: {
     when: 'When a command has moved the working directory of the session.',
     gate: false,
+    cannotStop: true,
     answers: ['watchPaths'],
     fields: ['old_cwd', 'new_cwd'],
   },
@@ -196,6 +208,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When a turn has ended because the model API failed; in the place of Stop.',
     matchField: 'error',
     gate: false,
+    cannotStop: true,
     answers: [],
     fields: ['error', 'error_details?', 'last_assistant_message?'],
   },
@@ -204,6 +217,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     later: 'teams',
     gate: false,
     block: 'the teammate goes on with the reason as a message to it',
+    cannotStop: true,
     answers: [],
     fields: ['teammate_name', 'team_name'],
   },
@@ -211,6 +225,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When a worktree is needed; the hook makes it and answers where it is.',
     later: 'worktrees',
     gate: false,
+    cannotStop: true,
     answers: ['worktreePath'],
     fields: ['name'],
   },
@@ -218,6 +233,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     when: 'When a worktree is no longer needed.',
     later: 'worktrees',
     gate: false,
+    cannotStop: true,
     answers: [],
     fields: ['worktree_path'],
   },
@@ -231,24 +247,6 @@ export const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set<HookEvent>([
   'UserPromptSubmit',
   'SessionStart',
   'PreCompact',
-]);
-
-/** Nothing is there that `continue: false` could end, or it is too late for it. */
-export const CANNOT_STOP: ReadonlySet<HookEvent> = new Set<HookEvent>([
-  'Notification',
-  'SessionEnd',
-  'SubagentStart',
-  'PermissionDenied',
-  'PostCompact',
-  'TaskCreated',
-  'TaskCompleted',
-  'ConfigChange',
-  'InstructionsLoaded',
-  'CwdChanged',
-  'StopFailure',
-  'TeammateIdle',
-  'WorktreeCreate',
-  'WorktreeRemove',
 ]);
 
 /** Fields that count in `hookSpecificOutput` alone. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HookPermissionDecision, SyncHookOutput } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
-import { ANSWERS_LATER, CANNOT_STOP, type Gate, HOOK_TRIGGERS, OWN_FIELDS } from './events.js';
+import { ANSWERS_LATER, type Gate, HOOK_TRIGGERS, OWN_FIELDS } from './events.js';
 import type { FailureEffect, HookLayer, HookOutcome } from './outcome.js';
 import { cutText, failureText, misplaced, NO_REASON } from './texts.js';
 import { emptyVerdict, type HookDecision, type HookObjection, type HookVerdict } from './verdict.js';
@@ -25,8 +25,8 @@ export interface MergeOptions {
 /** Deny over ask over allow. A hook that failed is no reason to allow anything. */
 export function mergeRuns(event: HookEvent, runs: readonly HookRun[], options: MergeOptions = {}): HookVerdict {
   const verdict = collectRuns(runs);
-  const { gate } = HOOK_TRIGGERS[event];
-  if (CANNOT_STOP.has(event)) ignoreStops(verdict, runs, (reason) => `${event} cannot end the turn${reason}`);
+  const { gate, cannotStop } = HOOK_TRIGGERS[event];
+  if (cannotStop) ignoreStops(verdict, runs, (reason) => `${event} cannot end the turn${reason}`);
   if (event === 'PermissionRequest') decidePermission(verdict, runs);
   else if (gate === 'call') decideCall(verdict, runs);
   else decideBlock(verdict, runs, { event, gate, stopActive: options.stopActive ?? false });

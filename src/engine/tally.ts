@@ -1,0 +1,22 @@
+import { emptyUsage } from './model/usage-sum.js';
+import { lastFallback } from './next-action.js';
+import type { SessionScope, TurnTally } from './scope.js';
+
+/** Nothing has been added up yet. A turn that is gone on with keeps the model it had fallen back to. */
+export function startTally({ clock, state, catalog, recorder }: SessionScope): TurnTally {
+  const fallback = lastFallback(recorder.log.entries);
+  return {
+    startedAt: clock.monotonic(),
+    model: fallback === undefined ? state.model : catalog.resolveModel(fallback),
+    failed: new Set(),
+    maxThinkingTokens: state.maxThinkingTokens,
+    usage: emptyUsage(),
+    apiMs: 0,
+    rounds: 0,
+    ttftMs: undefined,
+    stopReason: null,
+    text: { joined: '', last: '' },
+    denials: [],
+    stopsBlocked: 0,
+  };
+}
