@@ -276,6 +276,7 @@ export type {
   ProcessExit,
   ProcessSpec,
   ReadLedger,
+  SessionArchive,
   SessionGlance,
   SessionKey,
   SessionStore,

@@ -174,6 +174,15 @@ export interface SessionSummary extends SessionKey {
   lastModified: number;
   /** Bytes of its log, where the store knows. */
   size?: number;
+  /** What `archive` was told last. */
+  archive?: SessionArchive;
+}
+
+/** Whether a session is in the archive. */
+export interface SessionArchive {
+  archived: boolean;
+  /** ISO. A prompt that is younger took the session out. */
+  at: string;
 }
 
 export interface LoadedSession {
@@ -211,6 +220,10 @@ export interface SessionStore {
   delete(sessionId: string): Promise<void>;
   /** Throws `session_locked` when someone else who is alive holds it. */
   lease(key: SessionKey): Lease | Promise<Lease>;
+  /** What `list` says of one session. Where absent, it is looked for in the list. */
+  summary?(sessionId: string): Promise<SessionSummary | undefined>;
+  /** Keeps whether a session is in the archive; `list` and `summary` tell. Where absent, it is a line of the log. */
+  archive?(key: SessionKey, archive: SessionArchive): void | Promise<void>;
   /** Where absent, the whole log is loaded instead. */
   glance?(sessionId: string): Promise<SessionGlance | undefined>;
   /** The ids of the subagents of a session. */

@@ -65,6 +65,7 @@ const reading: StoreCheck[] = [
     assert.equal(await store.load(crypto.randomUUID()), undefined);
     assert.deepEqual(await store.list(), []);
     assert.deepEqual(await store.list({ cwd: CWD }), []);
+    assert.equal(await store.summary?.(crypto.randomUUID()), undefined);
     assert.equal(await store.glance?.(crypto.randomUUID()), undefined);
     assert.deepEqual((await store.agents?.(crypto.randomUUID())) ?? [], []);
   }),
@@ -193,6 +194,39 @@ const listing: StoreCheck[] = [
     const key = newKey('/some/where else');
     await store.append(key, [line({}, key.cwd)]);
     assert.deepEqual((await store.load(key.sessionId))?.key, key);
+  }),
+
+  check('the summary of a session is what the list says of it', async (store) => {
+    if (!store.summary) return;
+    const [one, two] = [newKey(), newKey('/project/two')];
+    await store.append(one, [line()]);
+    await store.append({ ...one, agentId: 'a1' }, [line()]);
+    await store.append(two, [line({}, two.cwd)]);
+    for (const listed of await store.list()) assert.deepEqual(await store.summary(listed.sessionId), listed);
+  }),
+
+  check('a session is in the archive until it is taken out, also while it is being written', async (store) => {
+    if (!store.archive) return;
+    const { archive } = store;
+    const [key, other] = [newKey(), newKey()];
+    const listed = async ({ sessionId }: SessionKey) =>
+      (await store.list()).find((one) => one.sessionId === sessionId)?.archive;
+    await store.append(key, numbered(2));
+    await store.append(other, numbered(1));
+    assert.equal(await listed(key), undefined);
+    await writing(store, key, async () => {
+      for (const archived of [true, false, true]) {
+        const kept = { archived, at: new Date(archived ? 1_000 : 2_000).toISOString() };
+        await archive.call(store, key, kept);
+        assert.deepEqual(await listed(key), kept);
+        if (store.summary) assert.deepEqual((await store.summary(key.sessionId))?.archive, kept);
+      }
+    });
+    assert.equal(await listed(other), undefined);
+    assert.deepEqual(await linesOf(store, key.sessionId), numbered(2));
+    await store.delete(key.sessionId);
+    await store.append(key, numbered(1));
+    assert.equal(await listed(key), undefined);
   }),
 
   check('a glance shows both ends of a log, each line once and in order', async (store) => {

@@ -50,5 +50,9 @@ describe.each(Object.entries(stores))('continue, with the %s store', (_, createS
     await resumed.ask('p3');
     await resumed.session.close();
     expect(await getSessionInfo(parts, newer.session.id)).toMatchObject({ archived: false });
+    if (store.archive) {
+      expect(await store.summary?.(newer.session.id)).toMatchObject({ archive: { archived: false } });
+      expect(await store.summary?.(older.session.id)).not.toHaveProperty('archive');
+    }
   });
 });

@@ -290,6 +290,19 @@ describe('a resume', () => {
     expect((await store.list({ cwd })).map((one) => one.sessionId).toSorted()).toEqual([sessionId, other]);
   });
 
+  it('keeps the archive where everything is written first', async () => {
+    const local = createFileStore({ configDir: scratch() });
+    const { store } = open({ local });
+    const archive = { archived: true, at: new Date(0).toISOString() };
+    await store.append(key, lines(1));
+    await store.archive?.(key, archive);
+    for (const one of [store, local]) {
+      expect(await one.summary?.(sessionId)).toMatchObject({ sessionId, archive });
+      expect(await one.list({ cwd })).toMatchObject([{ sessionId, archive }]);
+    }
+    expect(open().store.archive).toBeUndefined();
+  });
+
   it('what is deleted is gone on both sides', async () => {
     const { store, remote, local } = open();
     await store.append(key, lines(1));

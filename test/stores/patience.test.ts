@@ -13,6 +13,8 @@ const CALLS: Record<string, (store: SessionStore) => unknown> = {
   list: (store) => store.list(),
   delete: (store) => store.delete(key.sessionId),
   lease: (store) => store.lease(key),
+  summary: (store) => store.summary?.(key.sessionId),
+  archive: (store) => store.archive?.(key, { archived: true, at: new Date(0).toISOString() }),
   glance: (store) => store.glance?.(key.sessionId),
   agents: (store) => store.agents?.(key.sessionId),
 };
@@ -33,7 +35,7 @@ describe('a store that hangs', () => {
     const outcome = Promise.resolve(call(store)).catch((error: unknown) => error);
     await clock.armed();
     clock.advance(7_000);
-    const ms = ['append', 'lease', 'delete'].includes(operation) ? 7_000 : 5_000;
+    const ms = ['append', 'archive', 'lease', 'delete'].includes(operation) ? 7_000 : 5_000;
     expect(await outcome).toMatchObject({
       code: 'store_failed',
       retryable: true,

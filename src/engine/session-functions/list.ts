@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
-import type { SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
-import { archiveOf, describeSessions, type SessionInfo, toInfo } from '../sessions/info.js';
+import type { SessionSummary } from '../../protocol/index.js';
+import { describeSessions, type SessionInfo, summaryOf, toInfo } from '../sessions/info.js';
 import { type DirOption, glanceAtNamed, isOfProject, type PageOptions, readPage, type SessionParts } from './named.js';
 import { foldersOfProject } from './work-trees.js';
 
@@ -35,13 +34,6 @@ export async function getSessionInfo(
 ): Promise<SessionInfo | undefined> {
   const glance = await glanceAtNamed(parts, sessionId, options);
   if (glance === undefined) return undefined;
-  const summary = await summarize(parts.store, glance.key);
-  return summary && toInfo(glance, summary, archiveOf(parts.store, glance.key));
-}
-
-async function summarize(store: SessionStore, key: SessionKey): Promise<SessionSummary | undefined> {
-  const path = store.pathOf?.(key);
-  const stats = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  if (stats !== undefined) return { ...key, lastModified: stats.mtimeMs, size: stats.size };
-  return (await store.list()).find(({ sessionId }) => sessionId === key.sessionId);
+  const summary = await summaryOf(parts.store, glance.key.sessionId);
+  return summary && toInfo(glance, summary);
 }

@@ -1,7 +1,6 @@
-/** What people say about a session. Each is one line at its end, or a file beside it, so that one that is being run can have it too. */
+/** What people say about a session. Each is one line at its end, or kept beside it, so that one that is being run can have it too. */
 import { HeddleError } from '../../protocol/plain.js';
 import type { MarkEntry } from '../sessions/entry.js';
-import { type Archive, writeArchive } from '../stores/archive-file.js';
 import { type DirOption, keyOf, type SessionParts } from './named.js';
 
 const MAX_TITLE = 1_000;
@@ -41,23 +40,9 @@ export async function archiveSession(
 ): Promise<void> {
   const key = await keyOf(parts, sessionId, options);
   const at = new Date(parts.clock.now()).toISOString();
-  const path = parts.store.pathOf?.(key);
-  if (path !== undefined) return keepArchive(path, { archived, at });
+  if (parts.store.archive) return parts.store.archive(key, { archived, at });
   const mark: MarkEntry = { type: 'heddle', kind: 'mark', archived, sessionId, timestamp: at };
   await parts.store.append(key, [JSON.stringify(mark)]);
-}
-
-/** Where sessions are files, other programs look for this beside the log. */
-function keepArchive(path: string, archive: Archive): void {
-  try {
-    writeArchive(path, archive);
-  } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw new HeddleError('store_failed', `The archive of ${path} cannot be written: ${text}.`, {
-      hint: 'Nothing was changed. Make the folder writable.',
-      cause,
-    });
-  }
 }
 
 /** Titles are shown on one line. */

@@ -1,12 +1,11 @@
 import type {
+  SessionArchive,
   SessionGlance,
-  SessionKey,
   SessionStore,
   SessionSummary,
   UserContentBlock,
 } from '../../protocol/index.js';
 import { cutText } from '../tools/bound.js';
-import { type Archive, readArchive } from '../stores/archive-file.js';
 import { toBlocks } from './entry.js';
 
 /** What a list of sessions shows of one. */
@@ -54,8 +53,7 @@ interface AnyLine {
 /** What the ends of a log say of its session. Undefined for a log without a conversation, and for that of a subagent. */
 export function toInfo(
   glance: SessionGlance,
-  { lastModified, size }: Omit<SessionSummary, 'cwd'>,
-  archive?: Archive,
+  { lastModified, size, archive }: Omit<SessionSummary, 'cwd'>,
 ): SessionInfo | undefined {
   const { sessionId, cwd } = glance.key;
   const info: SessionInfo = { sessionId, summary: '', lastModified: Math.floor(lastModified), cwd };
@@ -137,17 +135,11 @@ function readMarks(lines: readonly string[]): Said {
   return said;
 }
 
-/** By time, for the file that says so is written beside the log. */
-function isStillArchived({ archived, at }: Archive, lines: readonly string[]): boolean {
+/** By time, for the store keeps it beside the log. */
+function isStillArchived({ archived, at }: SessionArchive, lines: readonly string[]): boolean {
   if (!archived) return false;
   const since = Date.parse(at);
   return !lines.some((text) => isPromptLine(text) && Date.parse(String(toLine(text)?.timestamp)) > since);
-}
-
-/** Of a store that keeps files, what lies beside the log; others have it in the log. */
-export function archiveOf(store: SessionStore, key: SessionKey): Archive | undefined {
-  const path = store.pathOf?.(key);
-  return path === undefined ? undefined : readArchive(path);
 }
 
 /**
@@ -157,11 +149,12 @@ export function archiveOf(store: SessionStore, key: SessionKey): Archive | undef
 function mayBeMark(text: string): boolean {
   const key = text.charCodeAt(2);
   if (key === LETTER_U || key === LETTER_P) return false;
-  return !isLifeLine(text) || text.slice(0, 300).includes('"kind":"mark"');
+  return text.charCodeAt(9) !== LETTER_H || text.startsWith(MARK_START) || !text.startsWith(LIFE_START);
 }
 
 const [LETTER_U, LETTER_P, LETTER_H] = [0x75, 0x70, 0x68];
 const LIFE_START = '{"type":"heddle"';
+const MARK_START = `${LIFE_START},"kind":"mark"`;
 
 const isLifeLine = (text: string): boolean => text.charCodeAt(9) === LETTER_H && text.startsWith(LIFE_START);
 
@@ -223,6 +216,12 @@ export async function glanceAt(store: SessionStore, sessionId: string): Promise<
   return loaded && { key: loaded.key, head: loaded.lines, tail: [] };
 }
 
+/** What the list says of one session, also of a store that only knows whole lists. */
+export async function summaryOf(store: SessionStore, sessionId: string): Promise<SessionSummary | undefined> {
+  const known = await store.summary?.(sessionId);
+  return known ?? (await store.list()).find((one) => one.sessionId === sessionId);
+}
+
 /** How many logs are looked at together. */
 const TOGETHER = 32;
 
@@ -238,14 +237,15 @@ export async function describeSessions(
   const infos: SessionInfo[] = [];
   for (let from = 0; from < summaries.length && infos.length < atMost; from += TOGETHER) {
     const some = summaries.slice(from, from + TOGETHER);
-    const glances = await Promise.all(some.map(({ sessionId }) => glanceAt(store, sessionId).catch(() => undefined)));
-    for (const [index, summary] of some.entries()) {
-      const glance = glances[index];
-      const info = glance && toInfo(glance, summary, archiveOf(store, glance.key));
-      if (info !== undefined && wanted(info)) infos.push(info);
-    }
+    const seen = await Promise.all(some.map((summary) => describe(store, summary).catch(() => undefined)));
+    for (const info of seen) if (info !== undefined && wanted(info)) infos.push(info);
   }
   return infos.slice(0, atMost);
+}
+
+async function describe(store: SessionStore, summary: SessionSummary): Promise<SessionInfo | undefined> {
+  const glance = await glanceAt(store, summary.sessionId);
+  return glance && toInfo(glance, summary);
 }
 
 export interface DescribeOptions {

@@ -1,5 +1,4 @@
 import type { Lease, SessionKey, SessionStore } from '../../protocol/index.js';
-import { endArchive } from '../stores/archive-file.js';
 import { type Entry, isChainEntry, isLifeEntry } from './entry.js';
 import { toRepeat } from './repeat.js';
 
@@ -41,6 +40,7 @@ export class Log {
   /** The write after that, with all that has come meanwhile. */
   #next: Promise<void> | undefined;
   #leaf: string | null;
+  #leaving: Promise<void> | undefined;
 
   constructor({ key, store, entries = [], unwritten = [], lease, marks = [] }: LogOptions) {
     this.key = key;
@@ -69,7 +69,9 @@ export class Log {
   append(entry: Entry, options: { sync?: boolean } = {}): void | Promise<void> {
     this.#entries.push(entry);
     if (isChainEntry(entry)) this.#leaf = entry.uuid;
-    if (isLifeEntry(entry) && entry.kind === 'turn' && entry.state === 'started') this.#leaveArchive(entry.timestamp);
+    if (isLifeEntry(entry) && entry.kind === 'turn' && entry.state === 'started') {
+      this.#leaving = this.#leaveArchive(entry.timestamp);
+    }
     return this.#write(entry, options);
   }
 
@@ -95,6 +97,7 @@ export class Log {
     } catch {
       // Whoever appended it was told.
     }
+    await this.#leaving;
     await this.#lease?.release();
   }
 
@@ -159,9 +162,16 @@ export class Log {
     return this.#writing;
   }
 
-  /** A prompt takes a session out of the archive. */
-  #leaveArchive(timestamp: string): void {
-    if (this.path !== undefined) endArchive(this.path, timestamp);
+  /** A prompt takes a session out of the archive. Never rejects: where this fails, the prompt itself says so. */
+  async #leaveArchive(at: string): Promise<void> {
+    const { sessionId, agentId } = this.key;
+    if (agentId !== undefined || this.#store?.archive === undefined) return;
+    try {
+      const summary = await this.#store.summary?.(sessionId);
+      if (summary?.archive?.archived) await this.#store.archive(this.key, { archived: false, at });
+    } catch {
+      // Whoever prompts must not fail because of this.
+    }
   }
 }
 

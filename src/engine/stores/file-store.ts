@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
 import { HeddleError, isSessionId, systemClock } from '../../protocol/plain.js';
+import { readArchive, writeArchive } from './archive-file.js';
 import { createLeaseFolder, type HeldLease } from './lease-folder.js';
 import { type LogWriter, openLogFile } from './log-writer.js';
 import { createTurns } from './turns.js';
@@ -61,7 +62,8 @@ export function createFileStore(options: { configDir: string; clock?: Clock }): 
     return agentId === undefined ? folder + SUFFIX : join(folder, 'subagents', `agent-${agentId}${SUFFIX}`);
   };
   /** A log that was found elsewhere, as after its project was moved, is gone on with there. */
-  const pathOf = (key: SessionKey) => pathIn(places.get(key.sessionId) ?? projectSlug(key.cwd), key);
+  const placeOf = ({ sessionId, cwd }: SessionKey) => places.get(sessionId) ?? projectSlug(cwd);
+  const pathOf = (key: SessionKey) => pathIn(placeOf(key), key);
 
   const openFor = ({ held, logs }: Writing, path: string): LogWriter => {
     held.check();
@@ -88,6 +90,16 @@ export function createFileStore(options: { configDir: string; clock?: Clock }): 
       .map((place) => ({ ...place, modified: modifiedAt(place.path) }))
       .filter(({ modified }) => modified !== undefined)
       .toSorted((a, b) => (b.modified ?? 0) - (a.modified ?? 0));
+  };
+
+  const summarize = (
+    slug: string,
+    { sessionId, cwd = slug, hasFolder = true }: { sessionId: string; cwd?: string; hasFolder?: boolean },
+  ): SessionSummary | undefined => {
+    const folder = folderOf(slug, sessionId);
+    const stats = statQuietly(folder + SUFFIX);
+    const archive = hasFolder ? readArchive(folder) : undefined;
+    return stats && { sessionId, cwd, lastModified: stats.mtimeMs, size: stats.size, ...(archive && { archive }) };
   };
 
   return {
@@ -117,14 +129,15 @@ export function createFileStore(options: { configDir: string; clock?: Clock }): 
       const slugs = cwd === undefined ? foldersOf(projects) : [projectSlug(cwd)];
       const found: SessionSummary[] = [];
       for (const slug of slugs) {
-        for (const name of namesIn(join(projects, slug))) {
+        const names = new Set(namesIn(join(projects, slug)));
+        for (const name of names) {
           const sessionId = name.slice(0, -SUFFIX.length);
           if (!name.endsWith(SUFFIX) || !isSessionId(sessionId)) continue;
           await takeTurn();
-          const info = statQuietly(join(projects, slug, name));
-          if (!info) continue;
+          const summary = summarize(slug, { sessionId, cwd: cwd ?? slug, hasFolder: names.has(sessionId) });
+          if (summary === undefined) continue;
           places.set(sessionId, slug);
-          found.push({ sessionId, cwd: cwd ?? slug, lastModified: info.mtimeMs, size: info.size });
+          found.push(summary);
         }
       }
       return found.toSorted((a, b) => b.lastModified - a.lastModified);
@@ -171,15 +184,31 @@ export function createFileStore(options: { configDir: string; clock?: Clock }): 
       return held instanceof Promise ? held.then(begin) : begin(held);
     },
 
+    async summary(sessionId) {
+      const [found] = isSessionId(sessionId) ? find(sessionId) : [];
+      return found && summarize(found.slug, { sessionId });
+    },
+
+    archive(key, archive) {
+      refuseNames(key.sessionId);
+      writeArchive(folderOf(placeOf(key), key.sessionId), archive);
+    },
+
     async glance(sessionId) {
       if (!isSessionId(sessionId)) return undefined;
       const { cwdOf, glanceAt } = loaded ?? (await reader());
       await takeTurn();
-      const [found] = find(sessionId);
-      if (found === undefined) return undefined;
-      places.set(sessionId, found.slug);
-      const { head, tail } = glanceAt(found.path);
-      return { key: { sessionId, cwd: cwdOf(head) ?? cwdOf(tail) ?? found.slug }, head, tail };
+      const glanceIn = (slug: string) => {
+        const ends = glanceAt(pathIn(slug, { sessionId }));
+        if (ends === undefined) return undefined;
+        places.set(sessionId, slug);
+        return { key: { sessionId, cwd: cwdOf(ends.head) ?? cwdOf(ends.tail) ?? slug }, ...ends };
+      };
+      // After a list all are known, and to look whether it is still there would cost as much as to open it.
+      const guess = places.get(sessionId);
+      const glance = guess === undefined ? undefined : glanceIn(guess);
+      const [found] = glance ? [] : find(sessionId);
+      return found ? glanceIn(found.slug) : glance;
     },
 
     async agents(sessionId) {

@@ -57,8 +57,8 @@ async function readLines(path: string): Promise<string[]> {
   }
 }
 
-/** The ends of a log. Synchronous: a list of a thousand sessions asks for a thousand of these. */
-export function glanceAt(path: string): { head: string[]; tail: string[] } {
+/** The ends of a log, if it is there. Synchronous: a list of a thousand sessions asks for a thousand of these. */
+export function glanceAt(path: string): { head: string[]; tail: string[] } | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, READ);
@@ -68,6 +68,7 @@ export function glanceAt(path: string): { head: string[]; tail: string[] } {
     const { lines: head, end } = readHead(file, size);
     return { head, tail: readTail(file, { from: end, size }) };
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unreadableError(path, cause);
   } finally {
     if (file !== undefined) closeSync(file);

@@ -1,4 +1,4 @@
-import type { Clock, SessionKey, SessionStore } from '../../protocol/index.js';
+import type { Clock, SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
 import { systemClock } from '../../protocol/plain.js';
 import { createHolder, type Holder, Locked, waitForLease } from './lease.js';
 
@@ -7,6 +7,8 @@ interface KeptLog {
   lines: string[];
   lastModified: number;
 }
+
+const toSummary = ({ key, lastModified }: KeptLog): SessionSummary => ({ ...key, lastModified });
 
 /** Lines at each end of a log that are shown of it. */
 const GLANCE_LINES = 50;
@@ -52,8 +54,12 @@ export function createMemoryStore(options: { now?: () => number; clock?: Clock }
       return [...sessions.values()]
         .flatMap((logs) => logs.get('') ?? [])
         .filter(({ key }) => cwd === undefined || key.cwd === cwd)
-        .map(({ key, lastModified }) => ({ ...key, lastModified }))
+        .map(toSummary)
         .toSorted((a, b) => b.lastModified - a.lastModified);
+    },
+    async summary(sessionId) {
+      const log = sessions.get(sessionId)?.get('');
+      return log && toSummary(log);
     },
     async delete(sessionId) {
       const release = await takeSoon(sessionId);

@@ -244,6 +244,8 @@ export function createMirrorStore(options: MirrorOptions): MirrorStore {
       return [...new Set([...here, ...there])];
     },
 
+    ...(local.summary && { summary: local.summary.bind(local) }),
+    ...(local.archive && { archive: local.archive.bind(local) }),
     ...(local.pathOf && { pathOf: local.pathOf.bind(local) }),
     flush: () => passAll(() => true),
   };

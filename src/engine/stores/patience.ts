@@ -1,7 +1,17 @@
-import type { Clock, Lease, SessionStore } from '../../protocol/index.js';
+import type { Clock, Lease, SessionArchive, SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError, systemClock } from '../../protocol/plain.js';
 
-type Operation = 'append' | 'load' | 'list' | 'delete' | 'lease' | 'release' | 'glance' | 'agents';
+type Operation =
+  | 'append'
+  | 'load'
+  | 'list'
+  | 'delete'
+  | 'lease'
+  | 'release'
+  | 'summary'
+  | 'archive'
+  | 'glance'
+  | 'agents';
 
 /** What is safe when an operation fails or does not come back. */
 const SAFE: Readonly<Record<Operation, string>> = {
@@ -12,15 +22,17 @@ const SAFE: Readonly<Record<Operation, string>> = {
   lease: 'Nothing was written.',
   release:
     'All that could be written is safe. The session may stay locked until the store sees that its holder is gone.',
+  summary: 'Nothing was changed.',
+  archive: 'The session may be in the archive or not. Its log is safe.',
   glance: 'Nothing was changed.',
   agents: 'Nothing was changed.',
 };
 
 export interface PatienceOptions {
   clock?: Clock;
-  /** How long reading may take: load, list, glance, agents. */
+  /** How long reading may take: load, list, summary, glance, agents. */
   loadMs?: number;
-  /** How long the rest may take: append, lease, its release, delete. */
+  /** How long the rest may take: append, archive, lease, its release, delete. */
   appendMs?: number;
 }
 
@@ -83,6 +95,13 @@ export function withPatience(store: SessionStore, options: PatienceOptions = {})
       const taken = bound<Lease>('lease', () => store.lease(key), { ms: appendMs, onLate: releaseQuietly });
       return isPromise(taken) ? taken.then(patient) : patient(taken);
     },
+    ...(store.summary && {
+      summary: (sessionId: string) => soon('summary', async () => store.summary?.(sessionId), loadMs),
+    }),
+    ...(store.archive && {
+      archive: (key: SessionKey, archive: SessionArchive) =>
+        bound('archive', () => store.archive?.(key, archive), { ms: appendMs }),
+    }),
     ...(store.glance && {
       glance: (sessionId: string) => soon('glance', async () => store.glance?.(sessionId), loadMs),
     }),

@@ -56,12 +56,13 @@ export const READ_LINES = `
   ) AS chunk WHERE before < 1048576 ORDER BY chunk.seq
 `;
 
-const LIST_FIELDS = `
+const SUMMARIES = `
   SELECT session_id, cwd, (extract(epoch FROM modified) * 1000)::float8 AS modified, size::float8 AS size
   FROM heddle_logs WHERE agent_id = ''
 `;
-export const LIST_ALL = `${LIST_FIELDS} ORDER BY heddle_logs.modified DESC`;
-export const LIST_OF_FOLDER = `${LIST_FIELDS} AND cwd = $1 ORDER BY heddle_logs.modified DESC`;
+export const LIST_ALL = `${SUMMARIES} ORDER BY heddle_logs.modified DESC`;
+export const LIST_OF_FOLDER = `${SUMMARIES} AND cwd = $1 ORDER BY heddle_logs.modified DESC`;
+export const SUMMARY = `${SUMMARIES} AND session_id = $1`;
 
 /** Both ends, up to 64 K characters of each. */
 export const GLANCE = `

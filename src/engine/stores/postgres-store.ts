@@ -2,6 +2,7 @@ import type { Clock, Lease, LoadedSession, SessionStore } from '../../protocol/i
 import { HeddleError, systemClock } from '../../protocol/plain.js';
 import { createAppendQueue } from './append-queue.js';
 import { createHolder, type Holder, isAlive, Locked, lockedError, waitForLease } from './lease.js';
+import { toSummary } from './log-row.js';
 import * as queries from './postgres-queries.js';
 
 /** The part of a client of the `postgres` package that the store uses. */
@@ -128,12 +129,11 @@ export function createPostgresStore(options: PostgresStoreOptions): PostgresStor
     async list({ cwd } = {}) {
       const rows =
         cwd === undefined ? await ask('list', queries.LIST_ALL) : await ask('list', queries.LIST_OF_FOLDER, [cwd]);
-      return rows.map((row) => ({
-        sessionId: String(row.session_id),
-        cwd: String(row.cwd),
-        lastModified: Number(row.modified),
-        size: Number(row.size),
-      }));
+      return rows.map(toSummary);
+    },
+
+    async summary(sessionId) {
+      return (await ask('summary', queries.SUMMARY, [sessionId])).map(toSummary)[0];
     },
 
     async delete(sessionId) {

@@ -14,6 +14,7 @@ import {
   SILENT_MS,
   waitForLease,
 } from './lease.js';
+import { toSummary } from './log-row.js';
 
 const SCHEMA_VERSION = 1;
 const SCHEMA = `
@@ -29,6 +30,7 @@ const SCHEMA = `
   ) WITHOUT ROWID;
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+const SUMMARY = "SELECT session_id, cwd, modified, size FROM logs WHERE agent_id = ''";
 /** How long another process may write before ours gives up. */
 const BUSY_MS = 5_000;
 /** What is read or removed before others get the event loop. */
@@ -126,16 +128,14 @@ export function createSqliteStore(options: { path: string; clock?: Clock }): Sql
 
     async list({ cwd } = {}) {
       const rows = use('list', ({ all }) => {
-        const fields = 'SELECT session_id, cwd, modified, size FROM logs WHERE agent_id = ?';
         const order = 'ORDER BY modified DESC, id DESC';
-        return cwd === undefined ? all(`${fields} ${order}`, '') : all(`${fields} AND cwd = ? ${order}`, '', cwd);
+        return cwd === undefined ? all(`${SUMMARY} ${order}`) : all(`${SUMMARY} AND cwd = ? ${order}`, cwd);
       });
-      return rows.map((row) => ({
-        sessionId: String(row.session_id),
-        cwd: String(row.cwd),
-        lastModified: Number(row.modified),
-        size: Number(row.size),
-      }));
+      return rows.map(toSummary);
+    },
+
+    async summary(sessionId) {
+      return use('summary', ({ all }) => all(`${SUMMARY} AND session_id = ?`, sessionId)).map(toSummary)[0];
     },
 
     async delete(sessionId) {
