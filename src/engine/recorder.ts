@@ -19,7 +19,8 @@ import {
   toMessage,
   type UserEntry,
 } from './sessions/entry.js';
-import type { Log, Mark } from './sessions/log.js';
+import type { Log } from './sessions/log.js';
+import type { Mark } from './sessions/mark.js';
 import { FOLLOWED_VERSION } from './version.js';
 
 export type LifeFields<E> = E extends LifeEntry ? Omit<E, 'type' | 'sessionId' | 'timestamp'> : never;

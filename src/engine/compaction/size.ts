@@ -85,7 +85,7 @@ function countOf(entry: SaidEntry, counts: ReadonlyMap<string, number>): number 
 
 /** Other writers, and other providers, may leave counts out. */
 function sumOf(usage: Partial<Usage> | undefined, { output }: { output: boolean }): number {
-  const sum = inputOf({ output_tokens: 0, ...usage, input_tokens: usage?.input_tokens ?? 0 });
+  const sum = inputOf(usage ?? {});
   const total = sum + (output ? (usage?.output_tokens ?? 0) : 0);
   return Number.isFinite(total) && sum > 0 ? total : 0;
 }

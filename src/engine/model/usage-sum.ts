@@ -57,8 +57,8 @@ export function writesOf(usage: Usage): { fiveMinutes: number; oneHour: number }
 export const searchesOf = (usage: Usage): number => usage.server_tool_use?.web_search_requests ?? 0;
 
 /** All that was read: fresh, from the cache, and written to it. */
-export const inputOf = (usage: Usage): number =>
-  usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
+export const inputOf = (usage: Partial<Usage>): number =>
+  (usage.input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
 
 /** Without the fields that say nothing: they must not replace what is known. */
 function present<T extends object>(value: T): T {

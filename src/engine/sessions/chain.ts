@@ -72,7 +72,8 @@ function passForeign(uuid: string | null, links: Links): string | null {
 export function toChain(all: readonly Entry[]): Entry[] {
   const links = all.filter((entry): entry is ChainEntry => isChainEntry(entry) && !entry.isSidechain);
   // A line may be there twice: then the first one counts.
-  const places = new Map(links.map((entry, place) => [entry.uuid, place] as const).toReversed());
+  const places = new Map<string, number>();
+  for (const [place, { uuid }] of links.entries()) if (!places.has(uuid)) places.set(uuid, place);
   const onChain = new Set<Entry>();
   let place = links.length - 1;
   for (let entry = links[place]; entry !== undefined && !onChain.has(entry); entry = links[place]) {

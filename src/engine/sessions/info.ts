@@ -7,6 +7,7 @@ import type {
 } from '../../protocol/index.js';
 import { cutText } from '../tools/bound.js';
 import { toBlocks } from './entry.js';
+import { isLifeLine, mayBeMark } from './mark.js';
 
 /** What a list of sessions shows of one. */
 export interface SessionInfo {
@@ -141,22 +142,6 @@ function isStillArchived({ archived, at }: SessionArchive, lines: readonly strin
   const since = Date.parse(at);
   return !lines.some((text) => isPromptLine(text) && Date.parse(String(toLine(text)?.timestamp)) > since);
 }
-
-/**
- * Lines of the conversation begin with `uuid` or `parentUuid`, whoever writes them; only the others are looked into. Of
- * a thousand logs there are a hundred thousand lines, so this looks at single letters.
- */
-function mayBeMark(text: string): boolean {
-  const key = text.charCodeAt(2);
-  if (key === LETTER_U || key === LETTER_P) return false;
-  return text.charCodeAt(9) !== LETTER_H || text.startsWith(MARK_START) || !text.startsWith(LIFE_START);
-}
-
-const [LETTER_U, LETTER_P, LETTER_H] = [0x75, 0x70, 0x68];
-const LIFE_START = '{"type":"heddle"';
-const MARK_START = `${LIFE_START},"kind":"mark"`;
-
-const isLifeLine = (text: string): boolean => text.charCodeAt(9) === LETTER_H && text.startsWith(LIFE_START);
 
 function isPromptLine(text: string): boolean {
   const line = toLine(text);

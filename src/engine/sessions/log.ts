@@ -1,5 +1,6 @@
 import type { Lease, SessionKey, SessionStore } from '../../protocol/index.js';
 import { type Entry, isChainEntry, isLifeEntry } from './entry.js';
+import { lastMarks, type Mark } from './mark.js';
 import { toRepeat } from './repeat.js';
 
 export interface LogOptions {
@@ -12,12 +13,6 @@ export interface LogOptions {
   lease?: Lease | undefined;
   /** The marks in force. */
   marks?: readonly Mark[];
-}
-
-/** A line that other readers of such files know, and that says nothing about the conversation. */
-export interface Mark {
-  type: 'custom-title' | 'tag';
-  [field: string]: unknown;
 }
 
 /** Whoever lists sessions reads only the ends of logs: marks are said again before they are too far from the end. */
@@ -172,22 +167,5 @@ export class Log {
     } catch {
       // Whoever prompts must not fail because of this.
     }
-  }
-}
-
-/** The title and the tag that were given last. */
-export function lastMarks(lines: readonly string[]): Mark[] {
-  const marks = (['custom-title', 'tag'] as const).map((type) => {
-    const line = lines.findLast((text) => text.includes(`"type":"${type}"`) && toMark(text)?.type === type);
-    return line === undefined ? undefined : toMark(line);
-  });
-  return marks.filter((mark) => mark !== undefined);
-}
-
-function toMark(text: string): Mark | undefined {
-  try {
-    return JSON.parse(text) as Mark;
-  } catch {
-    return undefined;
   }
 }

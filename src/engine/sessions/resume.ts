@@ -3,7 +3,7 @@ import { HeddleError } from '../../protocol/plain.js';
 import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, LOG_FORMAT, type SetEntry } from './entry.js';
 import type { TaskNotice } from '../tasks.js';
 import { chainTo, readEntries, toChain } from './chain.js';
-import { lastMarks, type Mark } from './log.js';
+import { lastMarks, type Mark } from './mark.js';
 
 export interface ResumedSession {
   key: LoadedSession['key'];
