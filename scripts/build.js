@@ -26,6 +26,28 @@ const externalBut = (...bundled) =>
     (name) => !bundled.includes(name),
   );
 
+const ENGINE = join(root, 'src/engine/');
+
+/**
+ * What the engine loads late finds its core loaded. esbuild cannot know that: it would cut the core into a file for every
+ * set of late parts that share something of it, and an app would wait for thirty small files. So each late part is made
+ * to reach the whole core, which then stays in one.
+ */
+const wholeCore = {
+  name: 'whole core',
+  setup({ onLoad, onResolve, resolve }) {
+    onResolve({ filter: /^\./ }, async ({ kind, path, importer, resolveDir }) => {
+      if (kind !== 'dynamic-import' || !importer.startsWith(ENGINE)) return;
+      const found = await resolve(path, { kind: 'import-statement', importer, resolveDir });
+      if (found.path.startsWith(ENGINE)) return { path: found.path, namespace: 'late' };
+    });
+    onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
+      contents: `import ${JSON.stringify(join(ENGINE, 'core.ts'))}; export * from ${JSON.stringify(path)};`,
+      resolveDir: ENGINE,
+    }));
+  },
+};
+
 const shared = {
   bundle: true,
   splitting: true,
@@ -34,6 +56,8 @@ const shared = {
   target: 'node22',
   legalComments: 'none',
   logLevel: 'warning',
+  logOverride: { 'ignored-bare-import': 'silent' },
+  plugins: [wholeCore],
 };
 
 // An app that loads a hundred modules waits twice as long for its first message. zod stays outside: apps have it too.

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../cli/run-cli.js';
-import { recordModules, withZod } from './loaded-modules.js';
+import { bytesOf, recordModules, withZod } from './loaded-modules.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-first-message-'));
 beforeAll(() => ensureBuilt());
@@ -28,6 +28,21 @@ const program = (after = ''): string => `
   ${after}
 `;
 
+/** Says something at the first message. What it loads by then is the package's alone: its model is written here. */
+const FIRST_MESSAGE = `
+  import { query } from ${door('sdk')};
+  const provider = { name: 'silent', keySource: 'none', async *stream() {} };
+  for await (const message of query({ prompt: 'hi', options: { heddle: { provider }, env: { HOME: ${JSON.stringify(folder)} } } })) {
+    console.log(message.type);
+    break;
+  }
+`;
+
+/** What an app waits for. Raise these only for something a first message needs. */
+const MOST_MODULES = 8;
+const MOST_BYTES = 600 * 1024;
+const SLOW_IMPORT = /^import .*"node:(?:child_process|crypto|net)"/m;
+
 async function run(code: string) {
   let lines: string[] = [];
   const loaded = await recordModules(async (nodeArgs, env) => {
@@ -45,6 +60,15 @@ describe('an in-process query() (A1)', () => {
     expect(lines).toEqual(['system assistant result', '0']);
     expect(withZod(beforeFirstOutput)).toEqual([]);
     expect(withZod(modules)).not.toEqual([]);
+  });
+
+  it('loads few files before its first message, and nothing of Node that takes milliseconds', async () => {
+    const { lines, beforeFirstOutput } = await run(FIRST_MESSAGE);
+    expect(lines).toEqual(['system']);
+    expect(beforeFirstOutput.length).toBeGreaterThan(3);
+    expect(beforeFirstOutput.length).toBeLessThanOrEqual(MOST_MODULES);
+    expect(bytesOf(beforeFirstOutput)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(beforeFirstOutput.filter(({ path }) => SLOW_IMPORT.test(readFileSync(path, 'utf8')))).toEqual([]);
   });
 
   it('would show a schema that was built', async () => {

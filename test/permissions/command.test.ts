@@ -1,5 +1,6 @@
+import { resolve } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
-import { commandAccesses, MAX_COMMAND_LENGTH, segmentsOf } from '../../src/engine/permissions/command.js';
+import { commandAccesses, MAX_COMMAND_LENGTH, resolveFrom, segmentsOf } from '../../src/engine/permissions/command.js';
 import { SegmentFact } from '../../src/engine/permissions/segment-fact.js';
 import { showHoles } from '../../src/engine/permissions/shell/hole.js';
 import { readCommand } from '../../src/engine/permissions/shell/reader.js';
@@ -364,5 +365,17 @@ describe('the places a line touches', () => {
   ])('E2 %j', (line, places) => {
     const found = commandAccesses(line, '/repo', '/home/user').map(({ path, access }) => `${access[0]} ${path}`);
     expect(found).toEqual(places);
+  });
+});
+
+describe('a path from a folder', () => {
+  const parts = ['', '.', '..', '...', 'a', '.b', 'c.', 'd e', '/'];
+  const paths = parts.flatMap((one) => parts.flatMap((two) => parts.map((three) => `${one}/${two}/${three}`)));
+
+  it('lies where `resolve` says', () => {
+    for (const folder of ['/', '/repo', '/repo/', '/repo/./x', '/repo/../y', 'relative', ''])
+      for (const path of [...parts, ...paths]) {
+        expect([folder, path, resolveFrom(folder, path)]).toEqual([folder, path, resolve(folder, path)]);
+      }
   });
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +22,7 @@ export async function openCheckpoints(config: SessionConfig, parts: Parts): Prom
   // Made when there is something to put into it.
   const folder = isKept
     ? join(config.configDir, 'sessions', id)
-    : join(realpathSync(tmpdir()), `heddle-files-${randomUUID()}`);
+    : join(realpathSync(tmpdir()), `heddle-files-${crypto.randomUUID()}`);
   const checkpoints = createCheckpoints({
     folder,
     configDir: config.configDir,

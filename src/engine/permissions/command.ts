@@ -24,7 +24,7 @@ const MAX_RECENT = 16;
 /** What a line runs when it starts in a folder. */
 export function readLine(line: string, { cwd, home, tables = COMMAND_TABLES }: CommandPlace): CommandReading {
   if (tables !== COMMAND_TABLES) return readCommand(line, { cwd, home, wrappers: tables.wrappers });
-  const key = JSON.stringify([cwd, home, line]);
+  const key = `${cwd.length} ${home?.length} ${cwd}${home}${line}`;
   const known = RECENT.get(key);
   if (known !== undefined) return known;
   const reading = readCommand(line, { cwd, home });
@@ -95,13 +95,19 @@ function allTouches(segment: Segment, { use, touches }: SegmentFact): readonly T
 export const withSlash = (path: string): string =>
   path.includes(HOLE.below) ? path.replace(/(?<=^|\/)(\.{1,2})(?=\uE005)/g, '$1/') : path;
 
+/** What `resolve` gives. Most paths hold nothing that it would take out, and are just joined. */
+export function resolveFrom(folder: string, path: string): string {
+  const joined = path.startsWith('/') ? path : folder && `${folder}/${path}`;
+  return joined.startsWith('/') && !/\/\.{0,2}(?:\/|$)/.test(joined) ? joined : resolve(folder, path);
+}
+
 /** Where a path, as written, lies: one place for each folder it may start from; of one with a hole, the folder before it. */
 export function placesOf(path: string, folders: readonly string[] | undefined): string[] {
   if (path === '' || path.includes('\0')) return [];
-  const open = withSlash(path);
-  const start = literalStart(open);
-  const known = hasHole(path) ? (start.endsWith('/') ? start : dirname(`${start}x`)) : path;
-  if (known.startsWith('/')) return [resolve(known)];
-  if (hasHole(path) && start === '' && /^[\uE000\uE001]/.test(path)) return [];
-  return (folders ?? []).map((folder) => resolve(folder, known));
+  const isOpen = hasHole(path);
+  const start = isOpen ? literalStart(withSlash(path)) : path;
+  const known = isOpen && !start.endsWith('/') ? dirname(`${start}x`) : start;
+  if (known.startsWith('/')) return [resolveFrom('/', known)];
+  if (isOpen && start === '' && /^[\uE000\uE001]/.test(path)) return [];
+  return (folders ?? []).map((folder) => resolveFrom(folder, known));
 }

@@ -3,7 +3,7 @@ import { climbsBack, placesOf } from './command.js';
 import type { LineContext } from './line-context.js';
 import { isProtected, isWithinRoots } from './path.js';
 import { hasDangers } from './programs/danger.js';
-import { INTERPRETERS, writesOf } from './programs/effects.js';
+import { INTERPRETERS } from './programs/effects.js';
 import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
 import { judgeFileChange, type ReadOnlyUse } from './programs/readonly.js';
 import { isControllingVariable, isHarmlessVariable } from './programs/variables.js';
@@ -156,7 +156,7 @@ function mayBeFlag(words: readonly ShellWord[], at: number): boolean {
 /** A program that a rule allows may still not write just anywhere. */
 function coverWrites(segment: Segment, context: CoverContext): Cover | undefined {
   const values = segment.words.map(({ value }) => value);
-  for (const path of writesOf(values, context.tables.writers).writes) {
+  for (const path of context.factOf(segment).written.paths) {
     for (const place of placesOf(path, segment.folders)) {
       const real = context.places.get(place) ?? place;
       if (isWithinRoots(real, context.policy.roots) || context.policy.book.allow.edits.find(real) !== undefined)

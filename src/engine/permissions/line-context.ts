@@ -1,5 +1,5 @@
-import { basename, resolve } from 'node:path/posix';
-import { placesOf, readLine, withSlash } from './command.js';
+import { basename } from 'node:path/posix';
+import { placesOf, readLine, resolveFrom, withSlash } from './command.js';
 import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
@@ -91,8 +91,8 @@ function formsOf(
   if (/^[\uE000\uE001]/.test(path)) return [{ path: HOLE.any, key: undefined }];
   const written = path === '~' || path.startsWith('~/') ? home + path.slice(1) : withSlash(path);
   const absolute = written.startsWith('/')
-    ? [resolve(written)]
-    : (folders?.map((folder) => resolve(folder, written)) ?? [`${HOLE.any}/${written}`]);
+    ? [resolveFrom('/', written)]
+    : (folders?.map((folder) => resolveFrom(folder, written)) ?? [`${HOLE.any}/${written}`]);
   const forms: PathForm[] = [];
   const add = (form: string): void => void forms.push({ path: form, key: hasHole(form) ? undefined : toPathKey(form) });
   const folds = policy.platform === 'darwin' || policy.platform === 'win32';

@@ -5,7 +5,6 @@ import type { LineContext, LineTouch } from './line-context.js';
 import { foldNames, isInside, isProtected, PROTECTED, PROTECTED_NAMES } from './path.js';
 import type { PermissionPolicy } from './policy.js';
 import { readGit } from './programs/git.js';
-import { findWrites } from './programs/writes.js';
 import { type GlobToken, mayMatchGlob, parseGlob } from './rules/glob.js';
 import { hasHole, isFree, showHoles } from './shell/hole.js';
 import { nameOf, type Segment } from './shell/reading.js';
@@ -117,11 +116,11 @@ const LEFT_OUT = /^--?[\w-]*(?:exclude|ignore|skip|prune|omit)[\w-]*$/;
 const PLAIN = /^(?!-|(?:https?|ssh|git):\/\/)\S+$/;
 
 /** A plain argument, of a program that may do anything with it. */
-function findNamed({ reading, factOf, tables }: LineContext): string | undefined {
+function findNamed({ reading, factOf }: LineContext): string | undefined {
   for (const segment of reading.segments) {
     if (segment.role === 'wrapper' || segment.role === 'remote') continue;
     const values = segment.words.map(({ value }) => value);
-    if (factOf(segment).use !== undefined || isReader(values) || findWrites(values, tables.writers).isKnown) continue;
+    if (factOf(segment).use !== undefined || isReader(values) || factOf(segment).written.isKnown) continue;
     const found = values.slice(1).find((value, at) => {
       const path = value.replace(/^--[\w-]+=/, '');
       return PLAIN.test(path) && !LEFT_OUT.test(values[at] ?? '') && !isLeftOut(value) && isProtected(path);

@@ -1,6 +1,7 @@
 import { type Danger, findDangers } from './programs/danger.js';
 import { type Touch, touchesOf } from './programs/effects.js';
 import { judgeReadOnly, type ReadOnlyUse } from './programs/readonly.js';
+import { findWrites, type Written } from './programs/writes.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
 
@@ -11,6 +12,7 @@ export class SegmentFact {
   #use: { value: ReadOnlyUse | undefined } | undefined;
   #dangers: readonly Danger[] | undefined;
   #touches: readonly Touch[] | undefined;
+  #written: Written | undefined;
 
   constructor(segment: Segment, tables: CommandTables) {
     this.#segment = segment;
@@ -29,9 +31,18 @@ export class SegmentFact {
     return this.#dangers;
   }
 
+  /** What it writes, as far as its program is known. */
+  get written(): Written {
+    this.#written ??= findWrites(
+      this.#segment.words.map(({ value }) => value),
+      this.#tables.writers,
+    );
+    return this.#written;
+  }
+
   /** Every path that it touches, or may touch. */
   get touches(): readonly Touch[] {
-    this.#touches ??= touchesOf(this.#segment, this.#tables, this.use);
+    this.#touches ??= touchesOf(this.#segment, this);
     return this.#touches;
   }
 }
@@ -48,11 +59,13 @@ function findUse({ words }: Segment, tables: CommandTables): ReadOnlyUse | undef
 
 type Facts = (segment: Segment) => SegmentFact;
 
-const KNOWN = new WeakMap<CommandReading, Facts>();
+/** Of as many readings as are remembered. */
+const RECENT = new Map<CommandReading, Facts>();
+const MAX_RECENT = 16;
 
-/** The facts of all commands of a line, kept as long as what was read of it. */
+/** The facts of all commands of a line; those of the last ones are remembered. */
 export function factsOf(reading: CommandReading, tables: CommandTables): Facts {
-  const known = tables === COMMAND_TABLES ? KNOWN.get(reading) : undefined;
+  const known = tables === COMMAND_TABLES ? RECENT.get(reading) : undefined;
   if (known !== undefined) return known;
   const facts = new Map<Segment, SegmentFact>();
   const find: Facts = (segment) => {
@@ -63,6 +76,8 @@ export function factsOf(reading: CommandReading, tables: CommandTables): Facts {
     }
     return fact;
   };
-  if (tables === COMMAND_TABLES) KNOWN.set(reading, find);
+  if (tables !== COMMAND_TABLES) return find;
+  RECENT.set(reading, find);
+  if (RECENT.size > MAX_RECENT) RECENT.delete(RECENT.keys().next().value as CommandReading);
   return find;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { ReadLedger } from '../../protocol/index.js';
+import { createSha256 } from '../workspace/sha256.js';
 
 export interface LedgerOptions {
   /** Real path to hash, as it was told to `onNote` before a resume. */
@@ -7,7 +7,7 @@ export interface LedgerOptions {
   onNote?(path: string, hash: string): void;
 }
 
-const hashOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('base64url');
+const hashOf = (content: Uint8Array): string => createSha256().update(content).digest('base64url');
 
 /** Knows by content, not by time: a touched file is still known, and one changed within a clock tick is not. */
 export function createReadLedger(options: LedgerOptions = {}): ReadLedger {

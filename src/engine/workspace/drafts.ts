@@ -1,8 +1,8 @@
 /** Drafts stand beside the file that they are to replace, named after their process, so that those of a dead one are known. */
-import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, opendirSync, readFileSync, readlinkSync, unlinkSync } from 'node:fs';
 import type { ExactFolder } from './exact-folder.js';
 import { startTimeOf } from './process-table.js';
+import { createSha256 } from './sha256.js';
 
 /** So many names of a folder are looked at. */
 const MAX_NAMES = 1_000;
@@ -22,7 +22,7 @@ function nameOwner(): string {
   if (startedAt === undefined) return 'unknown';
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1');
-    const pids = createHash('sha256').update(boot).update(readlinkSync('/proc/self/ns/pid')).digest('hex');
+    const pids = createSha256().update(boot).update(readlinkSync('/proc/self/ns/pid')).digest('hex');
     return `${pids.slice(0, 8)}-${process.pid}-${startedAt}`;
   } catch {
     return 'unknown';
@@ -31,7 +31,8 @@ function nameOwner(): string {
 
 export function createDraftName(): string {
   owner ??= nameOwner();
-  return `.heddle-${owner}-${randomBytes(8).toString('hex')}.tmp`;
+  const chance = Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString('hex');
+  return `.heddle-${owner}-${chance}.tmp`;
 }
 
 /** Removes what killed processes have left in a folder into which something was written just now. Never throws. */

@@ -1,14 +1,13 @@
 /** Child processes as whole families: started as group leaders, ended with everything they started. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, statSync } from 'node:fs';
-import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ProcessExit, ProcessSpec } from '../../protocol/index.js';
 import { openFolder } from './exact-folder.js';
 import { openInput } from './process-input.js';
 import { type Family, livesOn, startTimeOf, walkFamily } from './process-table.js';
-import { ensureReaper, hostToken, registerGroup, unregisterGroup } from './reaper.js';
+import { ensureReaper, hostToken, letGo, registerGroup, unregisterGroup } from './reaper.js';
 import { codeOf } from './system-error.js';
 import { createWitness, type Witness } from './witness.js';
 
@@ -96,6 +95,8 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
 
   const start = (spec: ProcessSpec): Started => {
     ensureReaper({ path: spec.env.PATH, logger });
+    // Loaded here: it takes milliseconds, and an answer without tools starts no process.
+    const { spawn } = process.getBuiltinModule('node:child_process');
     const [file, ...args] = spec.argv;
     const marker = `${token}${++calls};`;
     const folder = spec.exact === true ? openFolder(spec.cwd) : undefined;
@@ -277,7 +278,7 @@ function openOutput(child: ChildProcess, spec: ProcessSpec, clock: Clock): Outpu
       }),
     abandon() {
       leftover = 0;
-      for (const [stream] of streams) if (stream instanceof Socket) stream.unref();
+      for (const [stream] of streams) letGo(stream);
     },
   };
 }

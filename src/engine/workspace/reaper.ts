@@ -2,16 +2,15 @@
  * One small child per process that outlives it: when its pipe closes, however the host ended, it ends every
  * process that carries the token of this host, and every group that is still registered.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { Socket } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../../protocol/index.js';
 
 /**
  * Names this host in the environment of its children. Not from the Clock: a scripted one would give the same token
  * to two hosts, and each would end the children of the other.
  */
-export const hostToken = `heddle-${randomUUID()}`;
+export const hostToken = `heddle-${crypto.randomUUID()}`;
 
 // POSIX sh, no bashisms. `$1` is the token. Only digits from the pipe ever reach `kill`.
 const SCRIPT = `
@@ -49,6 +48,7 @@ let child: ChildProcess | undefined;
 /** Starts the reaper unless it runs. Called before a process is started, so that there is no moment without it. */
 export function ensureReaper(options: { path?: string; logger?: Logger } = {}): void {
   if (child !== undefined) return;
+  const { spawn } = process.getBuiltinModule('node:child_process');
   const started = spawn('/bin/sh', ['-c', SCRIPT, 'heddle-reaper', hostToken], {
     cwd: '/',
     detached: true,
@@ -71,8 +71,14 @@ export function ensureReaper(options: { path?: string; logger?: Logger } = {}): 
   });
   started.stdin?.on('error', forget);
   started.unref();
-  if (started.stdin instanceof Socket) started.stdin.unref();
+  letGo(started.stdin);
   for (const group of registered) tell('+', group);
+}
+
+/** A pipe to a child keeps nothing alive any more. */
+export function letGo(pipe: Readable | Writable | null): void {
+  const { Socket } = process.getBuiltinModule('node:net');
+  if (pipe instanceof Socket) pipe.unref();
 }
 
 const tell = (op: '+' | '-', group: number): void => {

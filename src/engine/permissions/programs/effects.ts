@@ -4,7 +4,7 @@ import type { Segment } from '../shell/reading.js';
 import { aboveInCommits, openedByGit } from './git-contents.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
-import { findWrites, type Write } from './writes.js';
+import type { Write, Written } from './writes.js';
 
 /** A path that a command touches, as it is written: it may hold holes, and start anywhere. */
 export interface Touch {
@@ -35,7 +35,11 @@ export interface EffectTables extends ReadOnlyTables {
 }
 
 /** Every path that a command touches, or may touch. */
-export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyUse | undefined): Touch[] {
+export function touchesOf(
+  segment: Segment,
+  known: { readonly use: ReadOnlyUse | undefined; readonly written: Written },
+): Touch[] {
+  const { use } = known;
   const values = segment.words.map(({ value }) => value);
   if (values[0] === 'kill') return [];
   const opened = [
@@ -43,7 +47,7 @@ export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyU
     ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true })),
   ];
   if (use !== undefined) return use.onlyNames ? [] : [...use.paths.map((path) => toRead(path, use)), ...opened];
-  const written = findWrites(values, tables.writers);
+  const { written } = known;
   const touches: Touch[] = [...opened, ...written.writes.map((write): Touch => ({ ...write, access: 'write' }))];
   if (written.readsHere) touches.push({ path: '.', access: 'read', recurses: true });
   const isText = textWords(values);
@@ -65,14 +69,6 @@ export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyU
 }
 
 const textTouches = (text: string): Touch[] => tokensIn(text).map((path) => ({ path, access: 'text', isInText: true }));
-
-/** The paths that a command is known to write. */
-export const writesOf = (
-  values: readonly string[],
-  writers: EffectTables['writers'],
-): { writes: ReadonlySet<string> } => ({
-  writes: findWrites(values, writers).paths,
-});
 
 function toRead(path: string, { recurses, includes, skipsHidden }: ReadOnlyUse): Touch {
   return {

@@ -87,7 +87,8 @@ const unquote = (piece: string): string =>
       single ?? (double === undefined ? (escaped ?? '') : double.replace(/\\(["\\$`])/g, '$1')),
   );
 
-const flatten = (words: readonly string[]): string => words.map((word) => word.replace(/\s/g, INNER_SPACE)).join(' ');
+const flatten = (words: readonly string[]): string =>
+  words.map((word) => (/\s/.test(word) ? word.replace(/\s/g, INNER_SPACE) : word)).join(' ');
 
 /**
  * For allowing: the words must be just these. Gives how many of them the pattern names itself, or undefined when it does
@@ -97,20 +98,25 @@ export function allowsWords(pattern: CommandPattern, words: readonly ShellWord[]
   const { kind } = pattern;
   if (kind === 'any') return 0;
   if (kind === 'exact' && words.length !== pattern.words.length) return undefined;
-  const isNamed = pattern.words.every((word, at) => words[at]?.value === word && !words[at].splits);
-  if (!isNamed) return undefined;
+  for (let at = 0; at < pattern.words.length; at += 1) {
+    if (words[at]?.value !== pattern.words[at] || words[at]?.splits) return undefined;
+  }
   if (kind !== 'glob') return pattern.words.length;
   const [written, open] = pattern.globs;
-  const matches = [written, pattern.text.endsWith(':*') ? open : undefined].some(
-    (glob) => glob !== undefined && matchesStars(glob, text),
-  );
+  const matches =
+    (written !== undefined && matchesStars(written, text)) ||
+    (open !== undefined && pattern.text.endsWith(':*') && matchesStars(open, text));
   return matches ? pattern.words.length : undefined;
 }
 
 export type Match = 'yes' | 'maybe' | 'no';
 
 /** For forbidding: any spelling of the command counts, and what may be the command counts as maybe. */
-export function forbidsWords(pattern: CommandPattern, words: readonly ShellWord[], forms: readonly string[]): Match {
+export function forbidsWords(
+  pattern: CommandPattern,
+  words: readonly ShellWord[],
+  forms: readonly CommandText[],
+): Match {
   if (pattern.kind === 'any') return 'yes';
   if (pattern.kind === 'glob') return forbidsText(pattern, forms);
   const plain = compareWords(pattern, words);
@@ -121,7 +127,8 @@ export function forbidsWords(pattern: CommandPattern, words: readonly ShellWord[
 function compareWords({ kind, words: wanted }: CommandPattern, words: readonly ShellWord[]): Match {
   let at = 0;
   let match: Match = 'yes';
-  for (const [index, word] of wanted.entries()) {
+  for (let index = 0; index < wanted.length; index += 1) {
+    const word = wanted[index] as string;
     if (index === 1) at = skipOptions(words, { at, word });
     const given = words[at];
     if (given === undefined) return 'no';
@@ -179,8 +186,14 @@ function takeFlags(words: readonly string[]): { flags: Set<string>; operands: st
   return { flags, operands };
 }
 
+/** A text that rules with stars are held against. */
+interface CommandText {
+  text: string;
+  isOpen: boolean;
+}
+
 /** The text of a command as rules with stars are held against it: as it is, by the bare name, without its first options. */
-export function textsOf(words: readonly ShellWord[]): string[] {
+export function textsOf(words: readonly ShellWord[]): CommandText[] {
   const values = words.map(({ value }) => value);
   const [name = '', ...rest] = values;
   const bare = basename(name);
@@ -188,17 +201,21 @@ export function textsOf(words: readonly ShellWord[]): string[] {
   const forms = [values];
   if (bare !== name) forms.push([bare, ...rest]);
   if (options > 0) forms.push([bare, ...rest.slice(options)], [bare, ...rest.slice(options + 1)]);
-  return forms.map(flatten);
+  return forms.map((form) => {
+    const text = flatten(form);
+    return { text, isOpen: hasHole(text) };
+  });
 }
 
 export const textOf = (words: readonly ShellWord[]): string => flatten(words.map(({ value }) => value));
 
-function forbidsText({ globs }: CommandPattern, forms: readonly string[]): Match {
+function forbidsText({ globs }: CommandPattern, forms: readonly CommandText[]): Match {
   let match: Match = 'no';
-  for (const text of forms) {
-    if (hasHole(text)) {
-      if (globs.some(({ tokens }) => mayMatchGlob(tokens, text))) match = 'maybe';
-    } else if (globs.some((glob) => matchesStars(glob, text))) return 'yes';
+  for (const { text, isOpen } of forms) {
+    for (const glob of globs) {
+      if (!isOpen && matchesStars(glob, text)) return 'yes';
+      if (isOpen && match === 'no' && mayMatchGlob(glob.tokens, text)) match = 'maybe';
+    }
   }
   return match;
 }

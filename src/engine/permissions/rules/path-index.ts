@@ -9,14 +9,18 @@ export interface PathKey {
 
 export function toPathKey(path: string): PathKey {
   const names = namesOf(path);
+  const normal = path.startsWith('/') && path.length === lengthOf(names) ? path : `/${names.join('/')}`;
   const anchors = ['/'];
-  let anchor = '';
+  let end = 0;
   for (const name of names) {
-    anchor += `/${name}`;
-    anchors.push(anchor);
+    end += name.length + 1;
+    anchors.push(normal.slice(0, end));
   }
   return { names, anchors };
 }
+
+/** Of a path of these names. */
+const lengthOf = (names: readonly string[]): number => names.reduce((length, name) => length + name.length + 1, 0);
 
 /** Of two rules that match, the one with the lower rank is reported. */
 interface Ranked {
@@ -42,7 +46,7 @@ export class PathIndex<Rule extends Ranked> {
     const anchor = pattern.isAnywhere ? '/' : pattern.anchor;
     let bucket = this.#buckets.get(anchor);
     if (bucket === undefined) {
-      bucket = { whole: undefined, names: new Map(), suffixes: new Map(), prefixes: new Map(), others: [] };
+      bucket = { whole: undefined, names: new Map(), suffixes: new Affixes(), prefixes: new Affixes(), others: [] };
       this.#buckets.set(anchor, bucket);
     }
     const [first, second] = pattern.steps;
@@ -50,8 +54,8 @@ export class PathIndex<Rule extends Ranked> {
     else if (pattern.steps.length > 2 || first !== undefined || second === undefined)
       bucket.others.push({ pattern, rule });
     else if ('name' in second) setFirst(bucket.names, second.name, rule);
-    else if (second.suffix !== undefined) setFirst(bucket.suffixes, second.suffix, rule);
-    else if (second.prefix !== undefined) setFirst(bucket.prefixes, second.prefix, rule);
+    else if (second.suffix !== undefined) bucket.suffixes.add(second.suffix, rule);
+    else if (second.prefix !== undefined) bucket.prefixes.add(second.prefix, rule);
     else bucket.others.push({ pattern, rule });
   }
 
@@ -60,12 +64,9 @@ export class PathIndex<Rule extends Ranked> {
     if (this.#all.length === 0) return undefined;
     const { names, anchors } = typeof path === 'string' ? toPathKey(path) : path;
     let best: Rule | undefined;
-    const consider = (rule: Rule | undefined): void => {
-      if (rule !== undefined && (best === undefined || rule.rank < best.rank)) best = rule;
-    };
     for (let depth = 0; depth < anchors.length; depth += 1) {
       const bucket = this.#buckets.get(anchors[depth] as string);
-      if (bucket !== undefined) search(bucket, { names, depth, consider });
+      if (bucket !== undefined) best = firstOf(best, search(bucket, names, depth));
     }
     return best;
   }
@@ -96,8 +97,8 @@ interface Bucket<Rule> {
   whole: Rule | undefined;
   /** At any depth a name, the end of one, and the beginning of one. */
   names: Map<string, Rule>;
-  suffixes: Map<string, Rule>;
-  prefixes: Map<string, Rule>;
+  suffixes: Affixes<Rule>;
+  prefixes: Affixes<Rule>;
   others: Entry<Rule>[];
 }
 
@@ -105,23 +106,41 @@ function setFirst<Rule>(map: Map<string, Rule>, key: string, rule: Rule): void {
   if (!map.has(key)) map.set(key, rule);
 }
 
-interface Search<Rule> {
-  /** Of the whole path. */
-  names: readonly string[];
-  /** How many of them lead to the anchor. */
-  depth: number;
-  consider(rule: Rule | undefined): void;
+/** Ends or beginnings of names, looked up only in the lengths that there are. */
+class Affixes<Rule> {
+  readonly #rules = new Map<string, Rule>();
+  readonly lengths: number[] = [];
+
+  add(text: string, rule: Rule): void {
+    setFirst(this.#rules, text, rule);
+    // Nothing at all is neither the end of a name nor its beginning.
+    if (text !== '' && !this.lengths.includes(text.length)) this.lengths.push(text.length);
+  }
+
+  get(text: string): Rule | undefined {
+    return this.#rules.get(text);
+  }
 }
 
-function search<Rule>(bucket: Bucket<Rule>, { names, depth, consider }: Search<Rule>): void {
-  consider(bucket.whole);
-  for (const { pattern, rule } of bucket.others) if (matchesSteps(pattern.steps, names, depth)) consider(rule);
+const firstOf = <Rule extends Ranked>(one: Rule | undefined, other: Rule | undefined): Rule | undefined =>
+  one === undefined || (other !== undefined && other.rank < one.rank) ? other : one;
+
+/** `depth` of the names lead to the anchor of the bucket. */
+function search<Rule extends Ranked>(bucket: Bucket<Rule>, names: readonly string[], depth: number): Rule | undefined {
   const { suffixes, prefixes } = bucket;
-  if (bucket.names.size === 0 && suffixes.size === 0 && prefixes.size === 0) return;
+  let best = bucket.whole;
+  for (const { pattern, rule } of bucket.others) {
+    if (matchesSteps(pattern.steps, names, depth)) best = firstOf(best, rule);
+  }
   for (let index = depth; index < names.length; index += 1) {
     const name = names[index] as string;
-    consider(bucket.names.get(name));
-    for (let at = 0; suffixes.size > 0 && at < name.length; at += 1) consider(suffixes.get(name.slice(at)));
-    for (let at = 1; prefixes.size > 0 && at <= name.length; at += 1) consider(prefixes.get(name.slice(0, at)));
+    best = firstOf(best, bucket.names.get(name));
+    for (const length of suffixes.lengths) {
+      if (length <= name.length) best = firstOf(best, suffixes.get(name.slice(name.length - length)));
+    }
+    for (const length of prefixes.lengths) {
+      if (length <= name.length) best = firstOf(best, prefixes.get(name.slice(0, length)));
+    }
   }
+  return best;
 }

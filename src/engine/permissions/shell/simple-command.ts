@@ -11,6 +11,7 @@ import { expandText, expandWhole, expandWord, type ShellWord, type WordView } fr
 const MAX_DEPTH = 12;
 const MAX_WORLDS = 8;
 const WORD_COST = 8;
+const NO_WORLD: ReadonlyMap<string, string> = new Map();
 
 /** Notes what one simple command runs, and what it does to the shell. */
 export function readSimple(node: Command, given: Frame, notes: Notes): void {
@@ -35,7 +36,7 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
   const source = given.source.slice(node.pos, node.end);
   const assignments = prefix.map(({ name }) => name);
   if (assignments.some(isEvaluatedName)) notes.doubt(EVALUATES);
-  for (const view of worldsOf(variables, { scope, notes })) {
+  for (const view of variables.size === 0 ? [plain] : worldsOf(variables, { scope, notes })) {
     const words = expandAll([node.name, ...node.args], view, notes);
     if (words === undefined) return;
     runWords(words, { frame, notes, source, assignments, sameShell: true, callsFunctions: true });
@@ -104,7 +105,7 @@ function withInput(node: Command, frame: Frame, view: WordView): Frame {
 export function viewOf(
   scope: Scope,
   notes: Pick<Notes, 'doubt'>,
-  world: ReadonlyMap<string, string> = new Map(),
+  world: ReadonlyMap<string, string> = NO_WORLD,
 ): WordView {
   return {
     variable: (name) => {
