@@ -24,18 +24,12 @@ import { promisify } from 'node:util';
 import type { FileStat } from '../../protocol/index.js';
 import { createDraftName, removeStaleDrafts } from './drafts.js';
 import { type ExactFolder, openFolder } from './exact-folder.js';
+import { checkOrdinary } from './own-file.js';
 import { codeOf, isMissing, linkError, retell, systemError } from './system-error.js';
 
 const kindOf = (stats: Stats): FileStat['kind'] => {
   if (stats.isFile()) return 'file';
   return stats.isDirectory() ? 'directory' : 'other';
-};
-
-const checkOrdinary = (stats: Stats, path: string, action: string): void => {
-  const kind = kindOf(stats);
-  if (kind === 'directory') throw systemError('EISDIR', `illegal operation on a directory, ${action}`, path);
-  if (kind === 'other')
-    throw systemError('EINVAL', `it is a device, pipe or socket, not an ordinary file, ${action}`, path);
 };
 
 /** One call that does not wait costs a tenth of one that does; larger pieces would stop everyone else for too long. */
