@@ -2,7 +2,6 @@ import { closeSync, fstatSync, readSync, read as readSoon } from 'node:fs';
 import { promisify } from 'node:util';
 import { HeddleError } from '../../protocol/plain.js';
 import { openOwnFile, type OwnFileOptions } from '../workspace/own-file.js';
-import { notALog } from './log-writer.js';
 
 /** Small enough that cutting it into lines does not hold up the other sessions of the process. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -21,7 +20,10 @@ export async function readLog(path: string, options: OwnFileOptions = {}): Promi
   } catch (cause) {
     throw unreadableError(path, cause);
   }
-  throw notALog(path);
+  throw new HeddleError('session_unreadable', `The file ${path} is not the log of a session.`, {
+    hint: 'It was left as it is. Move it away, or start a new session.',
+    data: { path },
+  });
 }
 
 async function readLines(path: string, options: OwnFileOptions): Promise<string[]> {

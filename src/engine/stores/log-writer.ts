@@ -37,8 +37,9 @@ export function openLogFile(path: string): LogWriter {
 function openLog(path: string): number {
   const file = openOwnFile(path, 'append');
   try {
-    if (!isLog(file, fstatSync(file).size)) throw notALog(path);
-    return file;
+    if (isLog(file, fstatSync(file).size)) return file;
+    const text = `Nothing is written to ${path}: it is not the log of a session.`;
+    throw new HeddleError('session_unreadable', text, { hint: 'It was left as it is. Move it away.', data: { path } });
   } catch (error) {
     closeSync(file);
     throw error;
@@ -55,12 +56,6 @@ function isLog(file: number, size: number): boolean {
   const ends = [0, Math.max(0, size - LOOK_BYTES)];
   return ends.some((at) => readOwnBytes(file, { at, length: LOOK_BYTES }).includes('\n{'));
 }
-
-export const notALog = (path: string): HeddleError =>
-  new HeddleError('session_unreadable', `The file ${path} is not the log of a session.`, {
-    hint: 'It was left as it is. Move it away, or start a new session.',
-    data: { path },
-  });
 
 /** A writer that died in the middle of a line left no newline: the next line must not become a part of it. */
 function isTorn(file: number, size: number): boolean {

@@ -24,7 +24,7 @@ import { promisify } from 'node:util';
 import type { FileStat } from '../../protocol/index.js';
 import { createDraftName, removeStaleDrafts } from './drafts.js';
 import { type ExactFolder, openFolder } from './exact-folder.js';
-import { checkOrdinary } from './own-file.js';
+import { checkOrdinary, O_NOFOLLOW, O_NONBLOCK } from './own-file.js';
 import { codeOf, isMissing, linkError, retell, systemError } from './system-error.js';
 
 const kindOf = (stats: Stats): FileStat['kind'] => {
@@ -36,9 +36,6 @@ const kindOf = (stats: Stats): FileStat['kind'] => {
 const MAX_AT_ONCE = 1024 * 1024;
 const readLater = promisify(read);
 const writeLater = promisify(write);
-
-const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
-const O_NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 export interface ReadOptions {
   maxBytes?: number;

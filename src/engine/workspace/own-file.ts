@@ -23,8 +23,9 @@ const FLAGS = {
   append: constants.O_RDWR | constants.O_APPEND | constants.O_CREAT,
 } as const;
 
-const NEVER_WAITS = constants.O_NONBLOCK ?? 0;
-const NO_LINK = constants.O_NOFOLLOW ?? 0;
+/** Not known to every system. */
+export const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+export const O_NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 export interface OwnFileOptions {
   /** A person named the path, who may name a link. */
@@ -33,7 +34,7 @@ export interface OwnFileOptions {
 
 /** Opens an ordinary file and nothing else, without waiting. Whoever opens it closes it. */
 export function openOwnFile(path: string, use: keyof typeof FLAGS, { mayBeLink = false }: OwnFileOptions = {}): number {
-  const file = attempt(path, () => openSync(path, FLAGS[use] | NEVER_WAITS | (mayBeLink ? 0 : NO_LINK), 0o600));
+  const file = attempt(path, () => openSync(path, FLAGS[use] | O_NONBLOCK | (mayBeLink ? 0 : O_NOFOLLOW), 0o600));
   try {
     checkOrdinary(fstatSync(file), path, use);
     return file;
