@@ -54,36 +54,19 @@ export const folderOf = ({ all, dir }: CommandInput, { cwd }: SessionsParts): st
   return all ? undefined : resolve(cwd, dir ?? '.');
 };
 
-const MIN_PREFIX = 4;
-
 /** The id of the session that a person means: by its id, the start of it, or its title. */
 export async function findSession({ functions, parts }: Opened, name: string, cwd: string): Promise<string> {
-  if (isSessionId(name)) return functions.storedId(parts, name).catch(() => name);
-  const matches = /^[0-9a-f-]+$/i.test(name) ? await startingWith(parts, name) : [];
-  const [first, second] = matches;
-  if (first !== undefined && second === undefined && name.length >= MIN_PREFIX) return first;
-  const titled = await functions.findTitled(parts.store, name, cwd);
-  if (titled !== undefined) return titled;
-  const shown = `"${toVisibleLine(name)}"`;
-  if (first !== undefined && name.length < MIN_PREFIX) {
-    throw new HeddleError(
-      'session_not_found',
-      `${shown} is too short for the start of an id: give ${MIN_PREFIX} characters or more.`,
+  // One that cannot be read is told of by what is to be done with it.
+  if (isSessionId(name))
+    return functions.findNamed(parts, name, { cwd }).then(
+      (id) => id ?? name,
+      () => name,
     );
-  }
-  if (second !== undefined) {
-    const some = matches.slice(0, 5).join(', ');
-    const text = `${matches.length} sessions begin with ${shown}: ${some}${matches.length > 5 ? ', ...' : ''}`;
-    throw new HeddleError('session_not_found', text, { hint: 'Give more of the id.' });
-  }
-  throw new HeddleError('session_not_found', `No session has the id or the title ${shown}.`, {
+  const found = await functions.findNamed(parts, name, { cwd });
+  if (found !== undefined) return found;
+  throw new HeddleError('session_not_found', `No session has the id or the title "${toVisibleLine(name)}".`, {
     hint: 'heddle sessions list --all shows every session.',
   });
-}
-
-async function startingWith({ store }: SessionParts, name: string): Promise<string[]> {
-  const wanted = name.toLowerCase();
-  return (await store.list()).map(({ sessionId }) => sessionId).filter((id) => id.toLowerCase().startsWith(wanted));
 }
 
 /** How a session is named in a sentence. */

@@ -13,7 +13,7 @@ const MIN_FLEXIBLE = 12;
 /** `width` is that of the terminal; undefined: nothing is cut. Cells must be safe to print, and on one line. */
 export function toTable(columns: readonly Column[], rows: readonly string[][], width: number | undefined): string {
   const all = [columns.map(({ title }) => title), ...rows];
-  const natural = columns.map((_, at) => Math.max(...all.map((row) => widthOf(row[at] ?? ''))));
+  const natural = columns.map((_, at) => all.reduce((widest, row) => Math.max(widest, widthOf(row[at] ?? '')), 0));
   const widths = width === undefined ? natural : fitWidths(columns, natural, width);
   return all.map((row) => `${toRow(columns, row, widths)}\n`).join('');
 }

@@ -63,7 +63,7 @@ function addAssistant(messages: MessageParam[], entry: AssistantEntry): void {
   const blocks = entry.message.content.filter(saysSomething);
   if (blocks.length === 0) return;
   const last = messages.at(-1);
-  if (last?.role === 'assistant') (last.content as ContentBlock[]).push(...blocks);
+  if (last?.role === 'assistant') for (const block of blocks) (last.content as ContentBlock[]).push(block);
   else messages.push({ role: 'assistant', content: [...blocks] });
 }
 
@@ -74,7 +74,7 @@ function addUser(messages: MessageParam[], entry: UserEntry, trimmed: ReadonlySe
     .map((block) => (block.type === 'tool_result' && trimmed.has(block.tool_use_id) ? shortenResult(block) : block));
   const blocks: UserContentBlock[] = said.length > 0 ? said : [{ type: 'text', text: '(an empty message)' }];
   const last = messages.at(-1);
-  if (last?.role === 'user') (last.content as UserContentBlock[]).push(...blocks);
+  if (last?.role === 'user') for (const block of blocks) (last.content as UserContentBlock[]).push(block);
   else messages.push({ role: 'user', content: blocks });
 }
 

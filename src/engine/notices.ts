@@ -36,7 +36,7 @@ export class Notices {
 
   /** Nothing of it is a reason for a turn any more. */
   hush(): void {
-    this.#quiet.push(...this.#loud.splice(0));
+    for (const notice of this.#loud.splice(0)) this.#quiet.push(notice);
   }
 
   /** Tells the model all of it. */
@@ -56,7 +56,7 @@ export class Notices {
 
   /** A hook that nobody waited for is over: what it has for the model comes with the next turn, or starts one. */
   #takeLate({ texts, rewake }: LateOutput): void {
-    (rewake ? this.#loud : this.#quiet).push(...texts.map((text) => ({ text })));
+    for (const text of texts) (rewake ? this.#loud : this.#quiet).push({ text });
   }
 
   /** The model has seen the end of a task: clients of the older line get a turn about it all the same. */

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileStore } from '../../src/engine/stores/file-store.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { scratch, start } from '../engine/kit.js';
+import { withFullDisk } from '../stores/full-disk.js';
 import { type Agents, createAgents, messagesOf, requestsOf } from './agents.js';
 import type { AgentOrder } from './child/order.js';
 import { faultsIn } from './pairs.js';
@@ -41,18 +42,12 @@ describe('a disk that is full', () => {
     const store = createFileStore({ configDir: join(cwd, 'config') });
     const sessionId = crypto.randomUUID();
     const path = store.pathOf?.({ sessionId, cwd }) ?? '';
-    mkdirSync(dirname(path), { recursive: true });
-    symlinkSync('/dev/full', path);
-    // The device is no log that could be looked at first.
-    const blind: SessionStore = { ...store, load: async () => undefined };
-    const run = await start([callCount, 'done', 'still here'], {
-      store: blind,
-      cwd,
-      config: { sessionId },
-      ask: allow,
+    const run = await withFullDisk(path, async () => {
+      const started = await start([callCount, 'done', 'still here'], { store, cwd, config: { sessionId }, ask: allow });
+      expect(await started.ask('go')).toMatchObject({ subtype: 'success', result: 'done' });
+      expect(await started.ask('and?')).toMatchObject({ subtype: 'success', result: 'still here' });
+      return started;
     });
-    expect(await run.ask('go')).toMatchObject({ subtype: 'success', result: 'done' });
-    expect(await run.ask('and?')).toMatchObject({ subtype: 'success', result: 'still here' });
     const lost = run.messages.filter(
       (message) => message.type === 'system' && message.subtype === 'session_writes_lost',
     );

@@ -110,6 +110,17 @@ describe('resumeSessionAt', () => {
     expect(JSON.stringify(run.model.requests[0]?.body.messages)).toMatch(/may have had its effect or not/);
   });
 
+  it('of a message that is beside the conversation is an error, and not all of it', async () => {
+    const { whole, key } = await threeTurns();
+    const lines = await linesOf(whole);
+    const last = lines.findLast((line) => parseEntry(line)?.type === 'assistant') ?? '';
+    const uuid = '00000000-0000-4000-8000-000000000001';
+    const beside = JSON.stringify({ ...(JSON.parse(last) as object), uuid, isSidechain: true });
+    const store = await storeWith(key, [...lines, beside]);
+    const resumed = start([], { store, cwd: whole.cwd, config: { resume: key.sessionId, resumeSessionAt: uuid } });
+    await expect(resumed).rejects.toThrow(`No message found with message.uuid of: ${uuid}`);
+  });
+
   it('of a message that is not there is an error that names it', async () => {
     const { whole, key } = await threeTurns();
     const resumed = start([], {

@@ -1,10 +1,11 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFileStore, projectSlug } from '../../src/engine/stores/file-store.js';
 import { createFakeClock } from '../../src/testing/index.js';
 import { scratch } from '../engine/kit.js';
+import { withFullDisk } from './full-disk.js';
 
 const sessionId = '11111111-2222-4333-8444-555555555555';
 const key = { sessionId, cwd: '/ws' };
@@ -101,12 +102,22 @@ describe('the lease file', () => {
       { pid: 7, host: 'elsewhere', token: 't', time: Date.UTC(2025, 0, 1) },
       /process 7 on elsewhere since 2025/,
     ],
-    ['nobody that can be read', '{"pid":', /another process/],
+    ['nobody that can be read', '{"pid":', /has a lease that nobody can read/],
+    ['an empty file', '', /has a lease that nobody can read/],
+    ['a long text', 'x'.repeat(10_000), /has a lease that nobody can read/],
   ])('is not free while %s gives signs of life', async (_, holder, text) => {
     const parts = open();
     parts.putLease(holder, 5);
     expect(await refused(parts)).toMatchObject({ code: 'session_locked', message: expect.stringMatching(text) });
     expect(existsSync(parts.leasePath)).toBe(true);
+  });
+
+  it('that nobody can read says when it is free', async () => {
+    const parts = open();
+    parts.putLease('{"pid":', 5);
+    expect(await refused(parts)).toMatchObject({ hint: expect.stringMatching(/counts for 2\d s more/) });
+    parts.putLease('{"pid":', 31);
+    await (await parts.store.lease(key)).release();
   });
 
   it('is free when those who were about to follow a dead holder died too', async () => {
@@ -248,18 +259,17 @@ describe('a log that is none', () => {
 describe('a disk that takes no more', () => {
   it('is an error with what is safe; what comes when there is room again is written', async () => {
     const { store, path } = open();
-    mkdirSync(dirname(path), { recursive: true });
-    symlinkSync('/dev/full', path);
     const lease = await store.lease(key);
-    expect(() => store.append(key, ['{"n":1}'])).toThrow(
-      expect.objectContaining({
-        code: 'store_failed',
-        message: expect.stringContaining('ENOSPC'),
-        hint: expect.stringContaining('safe'),
-      }),
-    );
+    await withFullDisk(path, () => {
+      expect(() => store.append(key, ['{"n":1}'])).toThrow(
+        expect.objectContaining({
+          code: 'store_failed',
+          message: expect.stringContaining('ENOSPC'),
+          hint: expect.stringContaining('safe'),
+        }),
+      );
+    });
     await lease.release();
-    fs.rmSync(path);
     await store.append(key, ['{"n":2}']);
     expect((await store.load(sessionId))?.lines).toEqual(['{"n":2}']);
   });

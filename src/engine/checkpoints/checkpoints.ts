@@ -1,10 +1,11 @@
 /** Keeps what files were before a session changed them, turn by turn, and brings them back. */
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock, Logger, RewindFilesResult, Workspace } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { Entry, FileEntry } from '../sessions/entry.js';
 import { makeFolders } from '../workspace/folders.js';
+import { replaceOwnFile } from '../workspace/own-file.js';
 import { type Change, type Past, TOO_MUCH } from './changes.js';
 import { createExclusion } from './exclusion.js';
 import { type FileNow, inspectFile, isHash, refuseState } from './file-state.js';
@@ -332,9 +333,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       const timestamp = new Date(parts.clock.now()).toISOString();
       const state = { log: parts.log.position(), files: timeline.table(), permissions: parts.permissionState() };
       const text = JSON.stringify({ format: 1, turn: number, promptUuid, timestamp, ...state });
-      const path = join(folder, `checkpoint-${number}.json`);
-      writeFileSync(`${path}.tmp`, `${text}\n`, { mode: 0o600 });
-      renameSync(`${path}.tmp`, path);
+      replaceOwnFile(join(folder, `checkpoint-${number}.json`), `${text}\n`);
     } catch (error) {
       logger('warn', 'Checkpoints: a checkpoint could not be written', { error: String(error) });
     }

@@ -1,7 +1,8 @@
 /** Contents of many small files in one file: they are needed only if a command changes them, and few are. */
-import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders } from '../workspace/folders.js';
+import { openOwnFile, readOwnBytes } from '../workspace/own-file.js';
 import { hashOf } from './file-state.js';
 
 /** Hash to where its content stands and how long it is. */
@@ -20,7 +21,8 @@ const MAX_PENDING_BYTES = 256 * 1024;
 
 export function createCopies(path: string, known: CopyIndex = {}): Copies {
   const places = new Map(Object.entries(known));
-  let end = Math.max(0, ...[...places.values()].map(([at, length]) => at + length));
+  let end = 0;
+  for (const [at, length] of places.values()) end = Math.max(end, at + length);
 
   /** Not written yet; small ones are written together. */
   let pending: Uint8Array[] = [];
@@ -31,8 +33,9 @@ export function createCopies(path: string, known: CopyIndex = {}): Copies {
     const content = Buffer.concat(pending);
     const start = end - pendingBytes;
     makeFolders(dirname(path));
-    const fd = openSync(path, start === 0 ? 'w' : 'r+', 0o600);
+    const fd = openOwnFile(path, start === 0 ? 'write' : 'update');
     try {
+      if (start === 0) ftruncateSync(fd);
       for (let done = 0; done < content.length; ) {
         done += writeSync(fd, content, done, content.length - done, start + done);
       }
@@ -95,10 +98,10 @@ export function createCopies(path: string, known: CopyIndex = {}): Copies {
 
 function readAt(path: string, [at, length]: readonly [number, number]): Uint8Array | undefined {
   try {
-    const fd = openSync(path, 'r');
+    const fd = openOwnFile(path, 'read');
     try {
-      const content = Buffer.alloc(length);
-      return readSync(fd, content, 0, length, at) === length ? content : undefined;
+      const content = readOwnBytes(fd, { at, length });
+      return content.length === length ? content : undefined;
     } finally {
       closeSync(fd);
     }

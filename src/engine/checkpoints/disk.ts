@@ -5,6 +5,7 @@
 import { closeSync, constants, fchmodSync, openSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { openFolder } from '../workspace/exact-folder.js';
+import { O_NOFOLLOW, O_NONBLOCK } from '../workspace/own-file.js';
 
 function within<T>(path: string, act: (place: string) => T): T {
   const folder = openFolder(dirname(path));
@@ -29,7 +30,7 @@ export function makeFolder(path: string, mode: number | undefined): void {
 
 export const setMode = (path: string, mode: number): void =>
   within(path, (place) => {
-    const fd = openSync(place, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const fd = openSync(place, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       fchmodSync(fd, mode);
     } finally {

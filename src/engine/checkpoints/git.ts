@@ -3,11 +3,12 @@
  * the index, so that nothing that the folder's config names (monitors, filters, hooks) is ever run. The copy also stays
  * what it was when commands commit, stage or switch branches.
  */
-import { lstatSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Workspace } from '../../protocol/index.js';
 import { makeFolders } from '../workspace/folders.js';
 import { isInside } from '../tools/paths.js';
+import { replaceOwnFile } from '../workspace/own-file.js';
 import {
   namesWithValue,
   readBlobs,
@@ -78,10 +79,10 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
 
   const prepare = async (): Promise<void> => {
     for (const name of ['refs', 'objects', 'info']) makeFolders(join(place, name));
-    writeFileSync(join(place, 'HEAD'), 'ref: refs/heads/none\n');
-    writeFileSync(join(place, 'config'), toConfig(await readText(workspace, join(common, 'config'))));
+    replaceOwnFile(join(place, 'HEAD'), 'ref: refs/heads/none\n');
+    replaceOwnFile(join(place, 'config'), toConfig(await readText(workspace, join(common, 'config'))));
     for (const name of ['exclude', 'attributes']) {
-      writeFileSync(join(place, 'info', name), await readText(workspace, join(common, 'info', name)));
+      replaceOwnFile(join(place, 'info', name), await readText(workspace, join(common, 'info', name)));
     }
   };
   const env = {
@@ -163,7 +164,7 @@ export async function openGit(parts: GitParts): Promise<Git | undefined> {
         rmSync(index, { force: true });
         if (sign === '') return true;
         const stat = await workspace.stat(join(gitDir, 'index'));
-        writeFileSync(index, await workspace.readFile(join(gitDir, 'index'), { maxBytes: MAX_INDEX_BYTES }));
+        replaceOwnFile(index, await workspace.readFile(join(gitDir, 'index'), { maxBytes: MAX_INDEX_BYTES }));
         // Git reads again what is as new as the index itself; a copy that seems newer would hide changes.
         const time = (stat?.mtimeMs ?? 0) / 1000 - 0.000_002;
         utimesSync(index, time, time);

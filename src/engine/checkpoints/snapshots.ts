@@ -1,7 +1,8 @@
 /** Contents of files by their hash, in a folder of the session. Bounded: the oldest that are not needed go first. */
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readWhole } from '../workspace/files.js';
 import { makeFolders } from '../workspace/folders.js';
 import { hashOf, isHash } from './file-state.js';
 
@@ -81,7 +82,7 @@ export function createSnapshots({ folder, limits, needed }: SnapshotParts): Snap
       }
     },
     async read(hash) {
-      const content = await readFile(join(folder, hash)).catch(() => undefined);
+      const content = await readWhole(join(folder, hash)).catch(() => undefined);
       return content !== undefined && hashOf(content) === hash ? content : undefined;
     },
     pin(hashes) {

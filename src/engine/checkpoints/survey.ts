@@ -1,9 +1,10 @@
 /** What is in the folders of a session before a command runs, so that it can be told afterwards what the command did. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Clock, Workspace } from '../../protocol/index.js';
 import { isInside } from '../tools/paths.js';
 import { makeFolders } from '../workspace/folders.js';
+import { readOwnFile, replaceOwnFile } from '../workspace/own-file.js';
 import { type Baseline, type Change, findChanges, type KeptFile, MAX_UNSEEN, parentsOf } from './changes.js';
 import { type CopyIndex, createCopies } from './copies.js';
 import { hashOf, lookAt } from './file-state.js';
@@ -121,7 +122,7 @@ export function createSurvey(parts: SurveyParts): Survey {
     const hashes = new Set(baselines.flatMap(({ files }) => [...files.values()].flatMap(({ hash }) => hash ?? [])));
     copies.retain(hashes);
     makeFolders(folder);
-    writeWhole(table, JSON.stringify({ copies: copies.index(), baselines }, toPlain));
+    replaceOwnFile(table, JSON.stringify({ copies: copies.index(), baselines }, toPlain));
   };
 
   return {
@@ -178,7 +179,7 @@ export function createSurvey(parts: SurveyParts): Survey {
     setRunning(promptUuid) {
       isRunning = promptUuid !== undefined;
       if (promptUuid === undefined) rmSync(running, { force: true });
-      else if (readText(running) !== promptUuid) writeWhole(running, promptUuid);
+      else if (readText(running) !== promptUuid) replaceOwnFile(running, promptUuid);
     },
   };
 }
@@ -195,14 +196,9 @@ const specialsIn = (root: string, paths: readonly string[]): Place[] =>
     return isOrdinary ? [] : [{ path }];
   });
 
-function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
-  renameSync(`${path}.tmp`, path);
-}
-
 const readText = (path: string): string | undefined => {
   try {
-    return readFileSync(path, 'utf8');
+    return readOwnFile(path).toString();
   } catch {
     return undefined;
   }

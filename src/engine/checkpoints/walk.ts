@@ -74,7 +74,7 @@ export async function walk(starts: readonly Place[], options: WalkOptions): Prom
       const room = options.maxEntries - found.files.size - found.folders.size - (queue.length - at - 1);
       const place = queue[at] ?? start;
       const below = visit(place, { room, found, unseen, options });
-      queue.push(...below);
+      for (const one of below) queue.push(one);
     }
   }
   return { ...found, unseen: [...unseen] };

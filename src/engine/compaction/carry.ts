@@ -124,7 +124,7 @@ export function carryLast(messages: readonly MessageParam[], { room }: { room: n
   const images: UserContentBlock[] = [];
   const shown = results.map(({ tool_use_id, content, is_error }) => {
     const parts = typeof content === 'string' ? [toText(content)] : (content ?? []);
-    images.push(...parts.filter((part) => part.type === 'image'));
+    for (const part of parts) if (part.type === 'image') images.push(part);
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const call = calls.get(tool_use_id);
     const asked =

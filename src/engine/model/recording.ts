@@ -51,7 +51,7 @@ export function createRecorder(provider: ModelProvider, options: RecorderOptions
         },
       });
       for await (const batch of batches) {
-        take.events.push(...batch);
+        for (const event of batch) take.events.push(event);
         yield batch;
       }
       isOver = true;

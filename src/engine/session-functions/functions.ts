@@ -8,7 +8,6 @@ export {
 } from './answer-pending.js';
 export { type ForkOptions, forkSession, type ImportOptions, importSessionToStore } from './copy.js';
 export { type ExportedSession, type ExportFormat, type ExportOptions, exportSession } from './export.js';
-export { findTitled } from '../sessions/find.js';
 export { importSessionFile } from './import-file.js';
 export type { SessionInfo } from '../sessions/info.js';
 export { getSessionInfo, type ListOptions, listSessions } from './list.js';
@@ -20,7 +19,7 @@ export {
   type MessagesOptions,
   type SessionMessage,
 } from './messages.js';
-export { type DirOption, type PageOptions, type SessionParts, storedId } from './named.js';
+export { type DirOption, findNamed, type PageOptions, type SessionParts } from './named.js';
 export { toSessionStore } from '../stores/remote-store.js';
 export { deleteSession } from './remove.js';
 export { type SearchOptions, type SearchResult, searchSessions } from './search.js';

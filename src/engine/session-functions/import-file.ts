@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { HeddleError, isSessionId } from '../../protocol/plain.js';
-import { isLifeEntry, type LifeEntry } from '../sessions/entry.js';
-import { importSessionToStore } from './copy.js';
+import { createRepeatFilter } from '../sessions/chain.js';
+import { isLifeEntry, type LifeEntry, parseLine, toEntry, type TurnEntry } from '../sessions/entry.js';
+import { loadSession } from '../sessions/resume.js';
 import { cwdOf, readLog } from '../stores/log-reader.js';
 import { createMemoryStore } from '../stores/memory-store.js';
+import { importSessionToStore } from './copy.js';
 import type { SessionParts } from './named.js';
 import { forEachSlowly } from './slices.js';
-import { loadSession } from '../sessions/resume.js';
 
 /**
  * Takes the log of a session that was written elsewhere into the store. Whoever wrote it may have put anything there, so
@@ -16,21 +17,35 @@ export async function importSessionFile(
   { store }: Pick<SessionParts, 'store'>,
   path: string,
 ): Promise<{ sessionId: string; cwd: string }> {
-  const lines = await readLog(path);
+  const found = await readNamed(path);
   const named = basename(path).replace(/\.jsonl$/, '');
-  const sessionId = (isSessionId(named) ? named : idOf(lines))?.toLowerCase();
+  const sessionId = (isSessionId(named) ? named : idOf(found))?.toLowerCase();
+  const lines = await withoutPowers(found, sessionId ?? '');
   const cwd = cwdOf(lines);
   if (sessionId === undefined || cwd === undefined) {
     throw new HeddleError('session_unreadable', `The file ${path} is not the log of a session.`, {
-      hint: 'A log has one JSON object on each line, with `sessionId` and `cwd`. Nothing was changed.',
+      hint: 'A log has one JSON object on each line, with `sessionId` and `cwd`, an absolute path. Nothing was changed.',
     });
   }
   const source = createMemoryStore();
-  await source.append({ sessionId, cwd }, await withoutPowers(lines));
+  await source.append({ sessionId, cwd }, lines);
   // What nobody could resume must not be taken in.
   await loadSession(source, sessionId);
   await importSessionToStore({ store: source }, { sessionId, target: store });
   return { sessionId, cwd };
+}
+
+async function readNamed(path: string): Promise<string[]> {
+  try {
+    return await readLog(path, { mayBeLink: true });
+  } catch (thrown) {
+    if (!(thrown instanceof HeddleError)) throw thrown;
+    throw new HeddleError(thrown.code, thrown.message, {
+      hint: 'Nothing was changed. Give the path of a log that you may read.',
+      cause: thrown,
+      data: thrown.data,
+    });
+  }
 }
 
 function idOf(lines: readonly string[]): string | undefined {
@@ -62,28 +77,34 @@ const isKept = (entry: LifeEntry): boolean =>
   // Calls that have begun elsewhere may have run.
   entry.kind === 'call' ? entry.state === 'started' : KEPT.has(entry.kind);
 
-/** A turn that is open there is not gone on with here: its calls would run. */
-async function withoutPowers(lines: readonly string[]): Promise<string[]> {
+/** The lines that readers of logs see, as they see them, but for what has power. */
+async function withoutPowers(lines: readonly string[], sessionId: string): Promise<string[]> {
   const kept: string[] = [];
-  let open = new Set<number>();
+  const isNew = createRepeatFilter(lines);
   await forEachSlowly(lines, (line) => {
-    const entry = toLife(line);
-    if (entry !== undefined && !isKept(entry)) return;
-    if (entry?.kind === 'turn') {
-      if (entry.state === 'started') open.add(kept.length);
-      else open = new Set();
+    const value = isNew(line) ? parseLine(line) : undefined;
+    if (value === undefined) return;
+    const entry = toEntry(value);
+    if (isLifeEntry(value) && (entry === undefined || !isLifeEntry(entry) || !isKept(entry))) return;
+    // What is said to be there twice must not make a line of ours count as a repetition.
+    const { again, ...rest } = value;
+    kept.push(again === undefined ? line : JSON.stringify(rest));
+    if (entry?.type === 'heddle' && entry.kind === 'turn' && entry.state === 'started') {
+      kept.push(JSON.stringify(endOf(entry, sessionId)));
     }
-    kept.push(line);
   });
-  return kept.filter((_line, at) => !open.has(at));
+  return kept;
 }
 
-/** Reads every line: a name can be written in ways that only a parser sees through. */
-function toLife(line: string): LifeEntry | undefined {
-  try {
-    const value = JSON.parse(line) as LifeEntry | null;
-    return typeof value === 'object' && value !== null && isLifeEntry(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/**
+ * No turn is gone on with here, for its calls would run: each ends where it begins. So none is open wherever the log ends,
+ * also when the import is killed half-way. The same each time, for a log that is imported twice is there once.
+ */
+const endOf = ({ timestamp }: TurnEntry, sessionId: string): TurnEntry => ({
+  type: 'heddle',
+  sessionId,
+  timestamp,
+  kind: 'turn',
+  state: 'ended',
+  subtype: 'interrupted',
+});

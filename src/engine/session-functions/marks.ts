@@ -1,6 +1,7 @@
 /** What people say about a session. Each is one line at its end, or kept beside it, so that one that is being run can have it too. */
 import { HeddleError } from '../../protocol/plain.js';
 import type { MarkEntry } from '../sessions/entry.js';
+import { loadSession } from '../sessions/resume.js';
 import { type DirOption, keyOf, type SessionParts } from './named.js';
 
 const MAX_TITLE = 1_000;
@@ -13,9 +14,9 @@ export async function renameSession(
 ): Promise<void> {
   const customTitle = checkText(title, 'title');
   if (customTitle === '') throw new HeddleError('invalid_config', 'The title of a session must not be empty.');
-  await append(parts, sessionId, options, (timestamp) => ({
+  await append(parts, { sessionId, options }, (stored, timestamp) => ({
     type: 'custom-title',
-    sessionId,
+    sessionId: stored,
     customTitle,
     uuid: parts.clock.uuid(),
     timestamp,
@@ -29,7 +30,7 @@ export async function tagSession(
   options: DirOption = {},
 ): Promise<void> {
   const text = tag === null ? '' : checkText(tag, 'tag');
-  await append(parts, sessionId, options, () => ({ type: 'tag', tag: text, sessionId }));
+  await append(parts, { sessionId, options }, (stored) => ({ type: 'tag', tag: text, sessionId: stored }));
 }
 
 /** Puts a session into the archive, or takes it out. The next prompt takes it out as well. */
@@ -38,11 +39,15 @@ export async function archiveSession(
   { sessionId, archived }: { sessionId: string; archived: boolean },
   options: DirOption = {},
 ): Promise<void> {
-  const key = await keyOf(parts, sessionId, options);
-  const at = new Date(parts.clock.now()).toISOString();
-  if (parts.store.archive) return parts.store.archive(key, { archived, at });
-  const mark: MarkEntry = { type: 'heddle', kind: 'mark', archived, sessionId, timestamp: at };
-  await parts.store.append(key, [JSON.stringify(mark)]);
+  if (parts.store.archive) {
+    const at = new Date(parts.clock.now()).toISOString();
+    return parts.store.archive(await keyOf(parts, sessionId, options), { archived, at });
+  }
+  await append(
+    parts,
+    { sessionId, options },
+    (stored, timestamp): MarkEntry => ({ type: 'heddle', kind: 'mark', archived, sessionId: stored, timestamp }),
+  );
 }
 
 /** Titles are shown on one line. */
@@ -55,11 +60,12 @@ function checkText(text: unknown, what: string): string {
 
 async function append(
   parts: SessionParts,
-  sessionId: string,
-  options: DirOption,
-  toLine: (timestamp: string) => object,
+  { sessionId, options }: { sessionId: string; options: DirOption },
+  toLine: (sessionId: string, timestamp: string) => object,
 ): Promise<void> {
   const key = await keyOf(parts, sessionId, options);
-  const line = toLine(new Date(parts.clock.now()).toISOString());
+  // What cannot be resumed, as a log of a newer format or no log at all, is left as it is.
+  await loadSession(parts.store, key.sessionId);
+  const line = toLine(key.sessionId, new Date(parts.clock.now()).toISOString());
   await parts.store.append(key, [JSON.stringify(line)]);
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Clock, SessionGlance, SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError, isSessionId } from '../../protocol/plain.js';
 import { projectSlug } from '../stores/file-store.js';
+import { findTitled } from '../sessions/find.js';
 import { glanceAt } from '../sessions/info.js';
 import { foldersOfProject } from './work-trees.js';
 
@@ -24,7 +25,45 @@ export interface PageOptions {
   offset?: number | undefined;
 }
 
-/** Only a UUID names a session here; titles and the beginnings of ids are for people. */
+const MIN_PREFIX = 4;
+
+/**
+ * The id of the session that a person means: by its id in any case, the start of it, or its title. Undefined when there is
+ * none; throws `session_not_found` where several may be meant.
+ */
+export async function findNamed(
+  { store }: Pick<SessionParts, 'store'>,
+  name: string,
+  { cwd }: { cwd: string },
+): Promise<string | undefined> {
+  if (isSessionId(name)) return storedId({ store }, name);
+  const begun = /^[0-9a-f-]+$/i.test(name) ? await startingWith(store, name) : [];
+  const titled = await findTitled(store, name, cwd);
+  const [first, second] = begun;
+  if (first === undefined || first === titled) return titled;
+  const isOne = second === undefined && name.length >= MIN_PREFIX;
+  if (titled !== undefined && !isOne) return titled;
+  if (titled === undefined && isOne) return first;
+  const shown = JSON.stringify(name);
+  if (titled !== undefined) {
+    const text = `${shown} is the title of session ${titled}, and session ${first} begins with it.`;
+    throw new HeddleError('session_not_found', text, { hint: 'Give more of the id.' });
+  }
+  if (name.length < MIN_PREFIX) {
+    const text = `${shown} is too short for the start of an id: give ${MIN_PREFIX} characters or more.`;
+    throw new HeddleError('session_not_found', text);
+  }
+  const some = begun.slice(0, 5).join(', ');
+  const text = `${begun.length} sessions begin with ${shown}: ${some}${begun.length > 5 ? ', ...' : ''}`;
+  throw new HeddleError('session_not_found', text, { hint: 'Give more of the id.' });
+}
+
+async function startingWith(store: SessionStore, name: string): Promise<string[]> {
+  const wanted = name.toLowerCase();
+  return (await store.list()).map(({ sessionId }) => sessionId).filter((id) => id.toLowerCase().startsWith(wanted));
+}
+
+/** Only a UUID names a session for programs; titles and the beginnings of ids are for people. */
 export function checkSessionId(sessionId: string): void {
   if (typeof sessionId === 'string' && isSessionId(sessionId)) return;
   throw new HeddleError('invalid_config', `${JSON.stringify(sessionId)} is not a session ID: it must be a UUID.`, {

@@ -2,7 +2,8 @@
 
 /** Longer than any run of the sign in the text. */
 export function fenceFor(text: string, sign: '`' | '~' = '`'): string {
-  const longest = Math.max(2, ...(text.match(sign === '`' ? /`+/g : /~+/g) ?? []).map(({ length }) => length));
+  let longest = 2;
+  for (const run of text.match(sign === '`' ? /`+/g : /~+/g) ?? []) longest = Math.max(longest, run.length);
   return sign.repeat(longest + 1);
 }
 
@@ -49,7 +50,7 @@ export function toProse(text: string): string {
   const shown: string[] = [];
   let paragraph: string[] = [];
   const endParagraph = () => {
-    shown.push(...toSafeLines(paragraph));
+    for (const line of toSafeLines(paragraph)) shown.push(line);
     paragraph = [];
   };
   let open: string | undefined;

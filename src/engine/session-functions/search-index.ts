@@ -1,9 +1,10 @@
 /** The full-text index of all logs: a file of SQLite that can be thrown away at any time, for it is made from the logs. */
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { HeddleError } from '../../protocol/plain.js';
 import { makeFolders } from '../workspace/folders.js';
+import { openOwnFile } from '../workspace/own-file.js';
 
 /** Rises when an index of the old form cannot be used any more. */
 const VERSION = 1;
@@ -147,7 +148,7 @@ function openDatabase(Database: Sqlite['DatabaseSync'], file: string): DatabaseS
 function openFile(Database: Sqlite['DatabaseSync'], file: string): DatabaseSync {
   makeFolders(dirname(file));
   // It holds what was said: nobody else may read it.
-  closeSync(openSync(file, 'a', 0o600));
+  closeSync(openOwnFile(file, 'append'));
   const database = new Database(file);
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);

@@ -1,6 +1,7 @@
 /** Brings the index up to the logs. Logs only grow, so only what is new in them is read. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import type { SessionStore, SessionSummary } from '../../protocol/index.js';
+import { openOwnFile, readOwnBytes } from '../workspace/own-file.js';
 import { beginRemoval, DamagedIndex, removeSome, ROWS_PER_SESSION, type SearchIndex } from './search-index.js';
 import { toIndexed } from './search-text.js';
 
@@ -108,7 +109,7 @@ function indexMore(
 
 function openQuietly(path: string): number | undefined {
   try {
-    return openSync(path, 'r');
+    return openOwnFile(path, 'read');
   } catch {
     return undefined;
   }
@@ -147,24 +148,13 @@ function save({ run }: SearchIndex, { id, size, modified, offset, seam, rows, ti
 
 /** What follows the part that was read before; `isSame` is false when that part is no longer there. */
 function readFrom(file: number, { offset, seam }: Known): { bytes: Buffer; isSame: boolean } {
-  const before = readAt(file, offset - seam.length, seam.length);
+  const before = readOwnBytes(file, { at: offset - seam.length, length: seam.length });
   if (!before.equals(seam)) return { bytes: before, isSame: false };
   for (let length = CHUNK_BYTES; ; length *= 4) {
-    const bytes = readAt(file, offset, length);
+    const bytes = readOwnBytes(file, { at: offset, length });
     const isWhole = bytes.length < length || bytes.includes(NEWLINE) || length > MAX_LINE_BYTES;
     if (isWhole) return { bytes, isSame: true };
   }
-}
-
-function readAt(file: number, position: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  let read = 0;
-  while (read < length) {
-    const count = readSync(file, bytes, read, length - read, position + read);
-    if (count === 0) break;
-    read += count;
-  }
-  return bytes.subarray(0, read);
 }
 
 const seamOf = (before: Uint8Array, bytes: Buffer): Uint8Array =>

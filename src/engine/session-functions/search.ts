@@ -25,6 +25,7 @@ export interface SearchResult {
 
 const LIMIT = 20;
 const MAX_LIMIT = 10_000;
+const MAX_PHRASES = 100;
 
 /**
  * Sessions in which all the words were said: those with a title that has them first, then the newest. Words in one
@@ -41,6 +42,9 @@ export async function searchSessions(
   const phrases = toPhrases(query);
   if (phrases.length === 0) {
     throw new HeddleError('invalid_config', 'A search needs at least one word with a letter or a digit.');
+  }
+  if (phrases.length > MAX_PHRASES) {
+    throw new HeddleError('invalid_config', `A search has at most ${MAX_PHRASES} words, not ${phrases.length}.`);
   }
   if (indexFile === undefined || store.pathOf === undefined) {
     throw new HeddleError('not_supported', 'Only sessions that are kept as files can be searched.');

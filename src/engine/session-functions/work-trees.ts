@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { findMainTree, realPathOf } from '../settings/files.js';
+import { findMainTree, MAX_POINTER_BYTES, realPathOf } from '../settings/files.js';
+import { readOwnFile } from '../workspace/own-file.js';
 
 /** Each folder that counts as this project: as it is named, with links resolved, and the work trees of its repository. */
 export function foldersOfProject(dir: string, options: { includeWorktrees?: boolean } = {}): string[] {
@@ -20,7 +21,8 @@ function workTreesOf(dir: string): string[] {
 /** The record of a work tree holds the path of its `.git` file. */
 function readTree(record: string): string | undefined {
   try {
-    const pointer = readFileSync(join(record, 'gitdir'), 'utf8').trim();
+    const options = { maxBytes: MAX_POINTER_BYTES, mayBeLink: true };
+    const pointer = readOwnFile(join(record, 'gitdir'), options).toString().trim();
     return pointer === '' ? undefined : dirname(resolve(record, pointer));
   } catch {
     return undefined;

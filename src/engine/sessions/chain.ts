@@ -25,7 +25,7 @@ export async function readEntries(lines: readonly string[]): Promise<Entry[]> {
 }
 
 /** Of a line that was written again, in case it was not there, the first one counts. */
-function createRepeatFilter(lines: readonly string[]): (line: string) => boolean {
+export function createRepeatFilter(lines: readonly string[]): (line: string) => boolean {
   const repeated = new Set(lines.filter(isRepeat).map(firstOf));
   if (repeated.size === 0) return () => true;
   const seen = new Set<string>();
@@ -102,7 +102,7 @@ function resultsBeside(links: readonly ChainEntry[], onChain: ReadonlySet<Entry>
 
 /** The conversation up to one of its entries, also of a branch that was left behind. Undefined when there is no such entry. */
 export function chainTo(all: readonly Entry[], at: string): Entry[] | undefined {
-  const last = all.findLastIndex((entry) => isChainEntry(entry) && entry.uuid === at);
+  const last = all.findLastIndex((entry) => isChainEntry(entry) && !entry.isSidechain && entry.uuid === at);
   return last === -1 ? undefined : cutAfter([...toChain(all.slice(0, last + 1)), ...all.slice(last + 1)], at);
 }
 

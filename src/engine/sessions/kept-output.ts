@@ -46,7 +46,9 @@ export function createKeeper(logPath: string | undefined): Keeper {
     },
     async keep(name, data) {
       const path = pathFor('tool-results', name);
-      await writeFile(path, data, { mode: 0o600 });
+      // In the place of a link or a pipe, never through it.
+      await rm(path, { force: true });
+      await writeFile(path, data, { mode: 0o600, flag: 'wx' });
       return path;
     },
     openOutput: (name) => openOutputFile(pathFor('tasks', name)),

@@ -59,9 +59,12 @@ const notFound = (name: string): HeddleError =>
 /** The id of the session that is to be gone on with. */
 async function namedSession(config: SessionConfig, store: SessionStore): Promise<string | undefined> {
   if (config.resume === undefined && config.continue !== true) return undefined;
-  if (config.resume !== undefined && isSessionId(config.resume)) return config.resume;
-  const { findNewest, findTitled } = await import('./find.js');
-  return config.resume === undefined ? findNewest(store, config.cwd) : findTitled(store, config.resume, config.cwd);
+  const { resume, cwd } = config;
+  if (resume === undefined) return (await import('./find.js')).findNewest(store, cwd);
+  // As every session is kept: there is nothing to look for.
+  if (isSessionId(resume) && resume === resume.toLowerCase()) return resume;
+  const { findNamed } = await import('../session-functions/named.js');
+  return findNamed({ store }, resume, { cwd });
 }
 
 interface Opening {
@@ -82,9 +85,11 @@ async function openNew(
 
 /** The id of a new session, and the right to write it. An id that is taken is refused. */
 async function reserve(
-  { sessionId, cwd }: SessionConfig,
+  { sessionId: given, cwd }: SessionConfig,
   { store, clock }: { store: SessionStore | undefined; clock: Clock },
 ): Promise<{ key: SessionKey; lease: Lease | undefined }> {
+  // In whatever case it is given, it names the same session.
+  const sessionId = given?.toLowerCase();
   const key = { sessionId: sessionId ?? clock.uuid(), cwd };
   const lease = await store?.lease(key);
   try {
@@ -106,9 +111,9 @@ async function openOld(config: SessionConfig, { store, named, catalog }: Opening
   const lease = await store.lease({ sessionId: named, cwd: config.cwd });
   try {
     const { key, entries, marks } = await loadSession(store, named, { at: config.resumeSessionAt });
-    const preface: LifeFields<LifeEntry>[] = [begun({ resumed: true })];
-    if (config.resumeSessionAt !== undefined) preface.push({ kind: 'branch', at: config.resumeSessionAt });
-    preface.push(...abortedOf(entries, catalog));
+    const at = config.resumeSessionAt;
+    const branch: LifeFields<LifeEntry>[] = at === undefined ? [] : [{ kind: 'branch', at }];
+    const preface = [begun({ resumed: true }), ...branch, ...abortedOf(entries, catalog)];
     return { log: new Log({ key, store, entries, lease, marks }), preface };
   } catch (thrown) {
     await lease.release();

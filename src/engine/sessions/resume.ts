@@ -33,10 +33,10 @@ export async function loadSession(
 }
 
 function refuseUnreadable(sessionId: string, entries: readonly Entry[]): void {
-  const newest = Math.max(
-    0,
-    ...entries.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'session' ? [entry.format] : [])),
-  );
+  let newest = 0;
+  for (const entry of entries) {
+    if (isLifeEntry(entry) && entry.kind === 'session' && entry.format > newest) newest = entry.format;
+  }
   if (newest > LOG_FORMAT) {
     const text = `Session ${sessionId} was written by a newer version of Heddle (log format ${newest}).`;
     throw new HeddleError('session_unreadable', text, { hint: 'Use that version, or start a new session.' });

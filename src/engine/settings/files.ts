@@ -1,7 +1,8 @@
 /** Where the settings files of a session are. Nothing here runs git or looks at the environment. */
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isInside } from '../permissions/path.js';
+import { readOwnFile } from '../workspace/own-file.js';
 
 export interface SettingsFiles {
   /** The folder of the session's project: path rules of every layer start here. */
@@ -121,13 +122,13 @@ export function findMainTree(root: string): string | undefined {
   return basename(repository) === '.git' ? dirname(repository) : undefined;
 }
 
-const MAX_POINTER_BYTES = 4096;
+/** Of the files in which git says where something is. */
+export const MAX_POINTER_BYTES = 4096;
 
 function readPointer(path: string, pattern: RegExp): string | undefined {
   try {
-    const stats = statSync(path);
-    if (!stats.isFile() || stats.size > MAX_POINTER_BYTES) return undefined;
-    return pattern.exec(readFileSync(path, 'utf8'))?.[1]?.trim();
+    const text = readOwnFile(path, { maxBytes: MAX_POINTER_BYTES, mayBeLink: true }).toString();
+    return pattern.exec(text)?.[1]?.trim();
   } catch {
     return undefined;
   }

@@ -1,18 +1,22 @@
 /** Beside the log of an archived session lies a file that says so, where other programs that keep such logs look for it. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionArchive } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { makeFolders } from '../workspace/folders.js';
+import { readOwnFile, replaceOwnFile } from '../workspace/own-file.js';
 
 const NAME = 'archived.json';
+const MAX_BYTES = 64 * 1024;
 
 /** `folder` is what lies beside the log. Undefined when the session never was in the archive. */
 export function readArchive(folder: string): SessionArchive | undefined {
   const file = join(folder, NAME);
   if (!existsSync(file)) return undefined;
   try {
-    const { archived, at } = JSON.parse(readFileSync(file, 'utf8')) as Partial<SessionArchive>;
+    const { archived, at } = JSON.parse(
+      readOwnFile(file, { maxBytes: MAX_BYTES }).toString(),
+    ) as Partial<SessionArchive>;
     return typeof archived === 'boolean' && !Number.isNaN(Date.parse(String(at)))
       ? { archived, at: String(at) }
       : undefined;
@@ -25,7 +29,7 @@ export function writeArchive(folder: string, { archived, at }: SessionArchive): 
   const file = join(folder, NAME);
   try {
     makeFolders(folder);
-    writeFileSync(file, JSON.stringify({ archived, at, by: 'heddle' }), { mode: 0o600 });
+    replaceOwnFile(file, JSON.stringify({ archived, at, by: 'heddle' }));
   } catch (cause) {
     const text = cause instanceof Error ? cause.message : String(cause);
     throw new HeddleError('store_failed', `The archive ${file} cannot be written: ${text}.`, {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, SessionKey, SessionStore, SessionSummary } from '../../protocol/index.js';
@@ -249,9 +249,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
+/** Of a link, not of what it leads to: that is never opened. */
 function statQuietly(path: string) {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }

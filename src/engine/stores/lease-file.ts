@@ -1,16 +1,16 @@
 import {
   closeSync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
-  readSync,
   renameSync,
-  statSync,
+  rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { openOwnFile, readOwnBytes } from '../workspace/own-file.js';
 import { type Holder, isAlive, Locked, parseHolder, SILENT_MS } from './lease.js';
 
 /**
@@ -24,7 +24,8 @@ export function takeLeaseFile(path: string, self: Holder): Locked | undefined {
   const draft = `${path}.${self.token}`;
   try {
     for (;;) {
-      writeHolder(draft, 'w', self);
+      rmSync(draft, { force: true });
+      writeHolder(draft, self);
       const outcome = tryOnce(path, { self, draft });
       if (outcome !== 'again') return outcome;
     }
@@ -37,7 +38,8 @@ function tryOnce(path: string, { self, draft }: { self: Holder; draft: string })
   if (appear(draft, path, self)) return undefined;
   const last = walk(path).at(-1);
   if (last === undefined) return 'again';
-  if (holds(last, self, draft)) return new Locked(last.holder);
+  const locked = lockOf(last, self, draft);
+  if (locked) return locked;
   const next = nextOf(path, last);
   if (!appear(draft, next, self)) return 'again';
   // Someone may have been there and gone meanwhile: then we followed one whom nobody follows any more.
@@ -54,14 +56,13 @@ function tryOnce(path: string, { self, draft }: { self: Holder; draft: string })
 export function renewLeaseFile(path: string, self: Holder): 'ours' | 'gone' | Locked {
   let file: number;
   try {
-    file = openSync(path, 'r+');
+    file = openOwnFile(path, 'update');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 'gone';
     throw error;
   }
   try {
-    const bytes = Buffer.alloc(4096);
-    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0));
+    const text = readText(file);
     const holder = parseHolder(text);
     if (holder?.token !== self.token) return new Locked(holder);
     // Written, not touched: so the time is that of the disk, by which others measure.
@@ -75,7 +76,7 @@ export function renewLeaseFile(path: string, self: Holder): 'ours' | 'gone' | Lo
 /** Never throws. */
 export function dropLeaseFile(path: string, self: Holder): void {
   try {
-    if (parseHolder(readFileSync(path, 'utf8'))?.token === self.token) unlinkSync(path);
+    if (readHolder(path)?.token === self.token) unlinkSync(path);
   } catch {
     // It is gone, or it is of no use to anyone once this process has ended.
   }
@@ -84,8 +85,21 @@ export function dropLeaseFile(path: string, self: Holder): void {
 /** Who holds a lease that cannot be taken now, as far as anyone can tell who cannot write. */
 export function seeHolder(path: string, self: Holder): Locked | undefined {
   const last = walk(path).at(-1);
-  return last && holds(last, self) ? new Locked(last.holder) : undefined;
+  return last && lockOf(last, self);
 }
+
+const MAX_BYTES = 4096;
+
+function readHolder(path: string): Holder | undefined {
+  const file = openOwnFile(path, 'read');
+  try {
+    return parseHolder(readText(file));
+  } finally {
+    closeSync(file);
+  }
+}
+
+const readText = (file: number): string => readOwnBytes(file, { at: 0, length: MAX_BYTES }).toString();
 
 interface Seen {
   holder: Holder | undefined;
@@ -103,8 +117,8 @@ const nextOf = (path: string, { token }: Seen): string => `${path}.${token}.next
 
 function look(path: string): Seen | undefined {
   try {
-    const { mtimeMs } = statSync(path);
-    const holder = parseHolder(readFileSync(path, 'utf8'));
+    const { mtimeMs } = lstatSync(path);
+    const holder = readHolder(path);
     return { holder, token: holder?.token ?? `at-${Math.floor(mtimeMs)}`, lastSign: mtimeMs };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -113,16 +127,18 @@ function look(path: string): Seen | undefined {
 }
 
 /** The draft was written just now: both times are of the same disk, whatever the clocks of the machines say. */
-function holds({ holder, lastSign }: Seen, self: Holder, draft?: string): boolean {
+function lockOf({ holder, lastSign }: Seen, self: Holder, draft?: string): Locked | undefined {
   const alive = holder && isAlive(holder, self);
-  if (alive !== undefined) return alive;
-  const written = draft === undefined ? undefined : statSync(draft, { throwIfNoEntry: false });
-  const now = written?.mtimeMs ?? Date.now();
-  return now - lastSign < SILENT_MS;
+  if (alive !== undefined) return alive ? new Locked(holder) : undefined;
+  const written = draft === undefined ? undefined : lstatSync(draft, { throwIfNoEntry: false });
+  const leftMs = SILENT_MS - ((written?.mtimeMs ?? Date.now()) - lastSign);
+  if (leftMs <= 0) return undefined;
+  return holder ? new Locked(holder) : new Locked(undefined, { leftMs });
 }
 
-function writeHolder(path: string, flag: 'w' | 'wx', self: Holder): void {
-  const file = openSync(path, flag, 0o600);
+/** Makes the file. */
+function writeHolder(path: string, self: Holder): void {
+  const file = openSync(path, 'wx', 0o600);
   try {
     writeSync(file, JSON.stringify(self));
   } finally {
@@ -144,7 +160,7 @@ function appear(draft: string, path: string, self: Holder): boolean {
   }
   // A disk without links. Whoever dies right here leaves an empty file, which is dead when it is old.
   try {
-    writeHolder(path, 'wx', self);
+    writeHolder(path, self);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;

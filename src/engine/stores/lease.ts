@@ -81,7 +81,19 @@ export function parseHolder(text: string): Holder | undefined {
 }
 
 /** `holder` is undefined when nobody can tell who it is. */
-export function lockedError(sessionId: string, holder?: Omit<Holder, 'place' | 'start' | 'token'>): HeddleError {
+export function lockedError(
+  sessionId: string,
+  holder?: Omit<Holder, 'place' | 'start' | 'token'>,
+  { leftMs }: { leftMs?: number | undefined } = {},
+): HeddleError {
+  if (leftMs !== undefined) {
+    const seconds = Math.min(Math.ceil(leftMs / 1000), SILENT_MS / 1000);
+    return new HeddleError('session_locked', `Session ${sessionId} has a lease that nobody can read: it is damaged.`, {
+      retryable: true,
+      hint: `Nothing was changed. It counts for ${seconds} s more, unless its holder renews it: try again then.`,
+      data: { sessionId },
+    });
+  }
   const since = holder && Number.isFinite(holder.time) ? new Date(holder.time).toISOString() : undefined;
   const mine = holder?.pid === process.pid && holder.host === hostname();
   const who =
@@ -112,14 +124,17 @@ export async function waitForLease<T extends object>(options: {
     await new Promise<void>((resolve) => clock.after(wait, resolve));
   }
   const taken = await attempt();
-  if (taken instanceof Locked) throw lockedError(sessionId, taken.holder);
+  if (taken instanceof Locked) throw lockedError(sessionId, taken.holder, taken);
   return taken;
 }
 
 /** The answer of an attempt that somebody else was faster than. */
 export class Locked {
   readonly holder: Holder | undefined;
-  constructor(holder: Holder | undefined) {
+  /** Of a lease that cannot be read: how long it still counts. */
+  readonly leftMs: number | undefined;
+  constructor(holder: Holder | undefined, { leftMs }: { leftMs?: number } = {}) {
     this.holder = holder;
+    this.leftMs = leftMs;
   }
 }

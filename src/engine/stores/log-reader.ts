@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, fstatSync, readSync, read as readSoon } from 'node:fs';
+import { promisify } from 'node:util';
 import { HeddleError } from '../../protocol/plain.js';
+import { openOwnFile, type OwnFileOptions } from '../workspace/own-file.js';
 
 /** Small enough that cutting it into lines does not hold up the other sessions of the process. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -9,18 +10,12 @@ const GLANCE_BYTES = 64 * 1024;
 const MAX_GLANCE_BYTES = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Whoever opens a pipe would wait for its writer, for ever. */
-const READ = constants.O_RDONLY | constants.O_NONBLOCK;
-
-/** A pipe or a device has no end. */
-function refuseOdd(stats: Stats): void {
-  if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is not an ordinary file');
-}
+const readLater = promisify(readSoon);
 
 /** All whole lines of a log. Reads in pieces, so that the event loop turns in between. */
-export async function readLog(path: string): Promise<string[]> {
+export async function readLog(path: string, options: OwnFileOptions = {}): Promise<string[]> {
   try {
-    const lines = await readLines(path);
+    const lines = await readLines(path, options);
     if (lines.length === 0 || lines.some((line) => line.startsWith('{'))) return lines;
   } catch (cause) {
     throw unreadableError(path, cause);
@@ -31,14 +26,13 @@ export async function readLog(path: string): Promise<string[]> {
   });
 }
 
-async function readLines(path: string): Promise<string[]> {
-  const file = await open(path, READ);
+async function readLines(path: string, options: OwnFileOptions): Promise<string[]> {
+  const file = openOwnFile(path, 'read', options);
   try {
-    refuseOdd(await file.stat());
     const lines: string[] = [];
     let rest: Buffer[] = [];
     for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES);
+      const { bytesRead, buffer } = await readLater(file, Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, null);
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
       const end = chunk.lastIndexOf(NEWLINE);
@@ -53,7 +47,7 @@ async function readLines(path: string): Promise<string[]> {
     addLast(lines, Buffer.concat(rest));
     return lines;
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
@@ -61,10 +55,8 @@ async function readLines(path: string): Promise<string[]> {
 export function glanceAt(path: string): { head: string[]; tail: string[] } | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, READ);
-    const stats = fstatSync(file);
-    refuseOdd(stats);
-    const { size } = stats;
+    file = openOwnFile(path, 'read');
+    const { size } = fstatSync(file);
     const { lines: head, end } = readHead(file, size);
     return { head, tail: readTail(file, { from: end, size }) };
   } catch (cause) {
@@ -145,10 +137,14 @@ export function cwdOf(lines: readonly string[]): string | undefined {
   for (const line of lines.slice(0, 200)) {
     if (!line.includes('"cwd":')) continue;
     const { cwd } = parseObject(line);
-    if (typeof cwd === 'string') return cwd;
+    if (isFolderPath(cwd)) return cwd;
   }
   return undefined;
 }
+
+/** Of any system: a log may come from another one. What is none leads to no project, or out of it. */
+const isFolderPath = (cwd: unknown): cwd is string =>
+  typeof cwd === 'string' && /^(?:\/|[a-z]:[\\/]|\\\\)/i.test(cwd) && !cwd.includes('\0');
 
 function parseObject(line: string): { cwd?: unknown } {
   try {

@@ -1,9 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Clock, SessionKey, SessionStore } from '../../protocol/index.js';
 import { HeddleError, systemClock } from '../../protocol/plain.js';
 import { makeFolders } from '../workspace/folders.js';
+import { openOwnFile } from '../workspace/own-file.js';
 import {
   createHolder,
   HEARTBEAT_MS,
@@ -203,7 +204,7 @@ function openDatabase(path: string): Database {
   const sqlite = process.getBuiltinModule('node:sqlite');
   makeFolders(dirname(path));
   // For the owner alone; what SQLite puts beside it is as open as this file.
-  closeSync(openSync(path, 'a', 0o600));
+  closeSync(openOwnFile(path, 'append', { mayBeLink: true }));
   const db: DatabaseSync = new sqlite.DatabaseSync(path, { timeout: BUSY_MS });
   const statements = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
@@ -254,7 +255,13 @@ function becomeWal(db: DatabaseSync): void {
 }
 
 /** SQLITE_BUSY and its kin. */
-const isBusy = (error: unknown): boolean => (Number((error as { errcode?: number }).errcode) & 0xff) === 5;
+const isBusy = (error: unknown): boolean => resultCode(error) === 5;
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const isDamaged = (error: unknown): boolean => [11, 26].includes(resultCode(error));
+
+/** The lower byte is the kind of failure, the rest its circumstances. */
+const resultCode = (error: unknown): number => Number((error as { errcode?: number }).errcode) & 0xff;
 
 function prepareSchema(db: Database, path: string): void {
   const version = Number(db.all('PRAGMA user_version')[0]?.user_version);
@@ -353,7 +360,9 @@ function toStoreError(cause: unknown, { operation, path }: { operation: string; 
   const text = cause instanceof Error ? cause.message : String(cause);
   return new HeddleError('store_failed', `The store ${path} failed at "${operation}": ${text}.`, {
     retryable: isBusy(cause),
-    hint: 'What was written before is safe: a change is made whole or not at all. Check the file, its folder and the disk.',
+    hint: isDamaged(cause)
+      ? 'The file is damaged, or is no database. It was left as it is: put a copy of it in its place, or use another file.'
+      : 'What was written before is safe: a change is made whole or not at all. Check the file, its folder and the disk.',
     cause,
     data: { operation, path },
   });

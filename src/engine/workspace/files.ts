@@ -24,6 +24,7 @@ import { promisify } from 'node:util';
 import type { FileStat } from '../../protocol/index.js';
 import { createDraftName, removeStaleDrafts } from './drafts.js';
 import { type ExactFolder, openFolder } from './exact-folder.js';
+import { checkOrdinary, O_NOFOLLOW, O_NONBLOCK } from './own-file.js';
 import { codeOf, isMissing, linkError, retell, systemError } from './system-error.js';
 
 const kindOf = (stats: Stats): FileStat['kind'] => {
@@ -31,20 +32,10 @@ const kindOf = (stats: Stats): FileStat['kind'] => {
   return stats.isDirectory() ? 'directory' : 'other';
 };
 
-const checkOrdinary = (stats: Stats, path: string, action: string): void => {
-  const kind = kindOf(stats);
-  if (kind === 'directory') throw systemError('EISDIR', `illegal operation on a directory, ${action}`, path);
-  if (kind === 'other')
-    throw systemError('EINVAL', `it is a device, pipe or socket, not an ordinary file, ${action}`, path);
-};
-
 /** One call that does not wait costs a tenth of one that does; larger pieces would stop everyone else for too long. */
 const MAX_AT_ONCE = 1024 * 1024;
 const readLater = promisify(read);
 const writeLater = promisify(write);
-
-const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
-const O_NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 export interface ReadOptions {
   maxBytes?: number;
