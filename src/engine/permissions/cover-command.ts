@@ -170,7 +170,7 @@ function coverWrites(segment: Segment, context: CoverContext): Cover | undefined
 
 /** Builtins that change nothing but the shell; what they set is judged with the variables. */
 const BUILTINS = new Set(
-  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout'.split(
+  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout hash'.split(
     ' ',
   ),
 );

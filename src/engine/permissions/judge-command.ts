@@ -90,7 +90,11 @@ class Search {
   touch(given: LineTouch): boolean {
     const { touch, forms } = given;
     const { access, recurses, below, isPossible = false } = touch;
-    const { reads, edits } = this.#rules;
+    const { reads, edits, wholeRead, wholeEdit } = this.#rules;
+    const isKnown = access === 'read' || access === 'write';
+    const whole = (isKnown ? wholeRead : undefined) ?? (access === 'write' ? wholeEdit : undefined);
+    if (whole !== undefined && this.#add({ rule: whole, isCertain: !isPossible, about: touch.path, path: touch.path }))
+      return true;
     for (const { path: form, key } of forms) {
       const asRead = look(reads, form, key);
       const isCertain = !isPossible && access !== 'text';
