@@ -3,6 +3,7 @@ import type { FileStat, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { ownPlacesOf } from './own-places.js';
 import type { PermissionCall, PermissionPolicy } from './policy.js';
+import { HOLE } from './shell/hole.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -17,7 +18,7 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-export type Place = ToolAccess & { real: string; kind?: FileStat['kind'] };
+export type Place = ToolAccess & { real: string; kind?: FileStat['kind']; matches?: string };
 
 export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> =>
   toGrounds(scope, await placesOf(scope, call));
@@ -27,7 +28,12 @@ export const toGrounds = ({ state }: SessionScope, places: readonly Place[]): Gr
   places: new Map(places.map(({ path, real }) => [path, real])),
 });
 
-export const placesOf = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
+export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Place[]> {
+  const [named, linked] = await Promise.all([namedPlaces(scope, call), linkedPlaces(scope, call)]);
+  return [...named, ...linked];
+}
+
+const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
   Promise.all(
     (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => {
       const real = await workspace.realPath(access.path);
@@ -35,6 +41,22 @@ export const placesOf = ({ state, workspace }: SessionScope, { tool, input }: To
       return { ...access, real, ...(kind && { kind }) };
     }),
   );
+
+/** Where links lead that the patterns of a shell line match. */
+async function linkedPlaces({ state, guard, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> {
+  if (tool.name !== 'Bash' || typeof input.command !== 'string' || workspace.list === undefined) return [];
+  const { followPatterns, templatesOf } = await import('./links.js');
+  const walk = followPatterns(templatesOf(input.command, { cwd: state.cwd, home: guard.home }));
+  let step = walk.next();
+  while (!step.done) step = walk.next(await workspace.list(step.value));
+  return Promise.all(
+    step.value.map(async ({ template, path }): Promise<Place> => {
+      const real = path === undefined ? undefined : await workspace.realPath(path).catch(() => undefined);
+      // What was not looked at, or leads in a circle, may be anywhere.
+      return { path: path ?? template, real: real ?? HOLE.any, access: 'read', matches: template };
+    }),
+  );
+}
 
 export const toPermissionCall = (
   { state }: SessionScope,
@@ -45,7 +67,13 @@ export const toPermissionCall = (
   input,
   readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
   edits: tool.edits ?? false,
-  accesses: places.map(({ path, real, access, kind }) => ({ path: real, given: path, access, ...(kind && { kind }) })),
+  accesses: places.map(({ path, real, access, kind, matches }) => ({
+    path: real,
+    given: path,
+    access,
+    ...(kind && { kind }),
+    ...(matches !== undefined && { matches }),
+  })),
   ...(typeof input.command === 'string' && { command: input.command }),
 });
 

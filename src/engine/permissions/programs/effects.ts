@@ -5,7 +5,7 @@ import { readGit, under } from './git.js';
 import { aboveInCommits, openedByGit } from './git-contents.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
-import { findWrites, type Write } from './writes.js';
+import { findWrites, type Write, type Written } from './writes.js';
 
 /** A path that a command touches, as it is written: it may hold holes, and start anywhere. */
 export interface Touch {
@@ -58,7 +58,7 @@ export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyU
     }
     if (isProgram(value)) touches.push(...textTouches(value));
   }
-  for (const start of startsOf(values, written.starts)) {
+  for (const start of startsOf(values, written)) {
     for (const touch of touches.slice(opened.length, MAX_STARTED)) {
       if (!/^[/~-]/.test(touch.path)) touches.push({ ...touch, path: under([start], touch.path) });
     }
@@ -77,11 +77,10 @@ const MAX_STARTED = 500;
 const MOVES = /^(?:-C|--(?:directory|cwd|chdir|base-directory|prefix|dir))(?:=([^]*))?$/;
 
 /** Other folders than the current one that the words of a command may start from; each may start from the one before. */
-function startsOf(values: readonly string[], written: readonly string[]): string[] {
+function startsOf(values: readonly string[], { isKnown, starts }: Written): string[] {
   const isGit = basename(values[0] ?? '') === 'git';
-  const given = isGit
-    ? readGit(values.slice(1)).folders
-    : [...written, ...values.flatMap((value, at) => movedTo(value, values[at + 1]))];
+  const moved = (): string[] => values.flatMap((value, at) => movedTo(value, values[at + 1]));
+  const given = isGit ? readGit(values.slice(1)).folders : isKnown ? starts : moved();
   const unique = [...new Set(given)];
   if (unique.length > MAX_STARTS) return [HOLE.any];
   return [...new Set([...(isGit ? [] : unique), ...unique.map((_, at) => under(unique.slice(0, at + 1), '.'))])];

@@ -77,16 +77,15 @@ export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables =
   return toUse(spec, read);
 }
 
-/** Programs of which a lone flag asks for the version, and which. A project may say which version of them runs. */
+/**
+ * Programs of which a lone flag asks for the version, and which. A project may say which version of them runs. Not those
+ * that manage packages: a project may say by a file which program runs in their place.
+ */
 const VERSION_WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     node: '-v --version',
     deno: '-V --version',
     bun: '-v --version',
-    npm: '-v --version',
-    npx: '-v --version',
-    pnpm: '-v --version',
-    yarn: '-v --version',
     tsc: '-v --version',
     eslint: '-v --version',
     prettier: '--version',
