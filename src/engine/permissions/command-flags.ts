@@ -53,6 +53,7 @@ export function readFlags(args: readonly string[], spec: FlagSpec, options: Read
   };
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
+    if (spec.endsFlags === true && operands.length > 0 && arg.startsWith('-') && arg !== '-') return undefined;
     if (arg === '--') return { flags, given, operands: [...operands, ...args.slice(at + 1)], late, read: at + 1 };
     if (arg === '-' && spec.dash === true) continue;
     if (!arg.startsWith('-') || arg === '-') {
@@ -60,7 +61,6 @@ export function readFlags(args: readonly string[], spec: FlagSpec, options: Read
       operands.push(arg);
       continue;
     }
-    if (spec.endsFlags === true && operands.length > 0) return undefined;
     if (spec.number === true && /^-\d+$/.test(arg)) continue;
     const flag = arg.startsWith('--') ? readLong(arg.slice(2), spec) : readShort(arg.slice(1), spec);
     if (flag === undefined) return undefined;

@@ -87,6 +87,14 @@ export function rawPaths(path: string, folders: readonly string[] | undefined): 
   return open.startsWith('/') ? [open] : (folders ?? []).map((folder) => `${folder === '/' ? '' : folder}/${open}`);
 }
 
+/** The folders below which a path was found: they may be links themselves. */
+export const rootsIn = (path: string, folders: readonly string[] | undefined): string[] => {
+  const at = path.indexOf(HOLE.below);
+  return at === -1
+    ? []
+    : rawPaths(path.slice(0, at), folders).flatMap((root) => (hasHole(root) ? [] : [resolve(root)]));
+};
+
 const MAX_ACCESSES = 100;
 
 /**
@@ -102,7 +110,7 @@ export function commandAccesses(line: string, cwd: string, home?: string): ToolA
   };
   const addAll = (path: string, { access, folders }: Pick<ToolAccess, 'access'> & Pick<Segment, 'folders'>): void => {
     const raw = !hasHole(path) && climbsBack(path) && !path.includes('\0') ? rawPaths(path, folders) : [];
-    for (const place of [...placesOf(path, folders), ...raw]) add(place, access);
+    for (const place of [...placesOf(path, folders), ...rootsIn(path, folders), ...raw]) add(place, access);
   };
   for (const { target, writes, folders } of reading.redirections) {
     if (target !== undefined) addAll(target.value, { access: writes ? 'write' : 'read', folders });

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { climbsBack, leadsAnywhere, placesOf, rawPaths } from './command.js';
+import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn } from './command.js';
 import type { LineContext } from './line-context.js';
 import { isProtected, isWithinRoots } from './path.js';
 import { hasDangers } from './programs/danger.js';
@@ -250,7 +250,7 @@ function coverRead(path: string, folders: readonly string[] | undefined, context
     real !== undefined && (isWithinRoots(real, open) || policy.book.allow.reads.find(real) !== undefined);
   const raw = rawPaths(path, folders);
   if (raw.some(leadsAnywhere)) return no(OUTSIDE_READ, { path, isOutside: true });
-  for (const place of found) {
+  for (const place of [...found, ...rootsIn(path, folders)]) {
     const real = places.get(place);
     if (!isOpen(real)) return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
   }

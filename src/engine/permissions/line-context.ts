@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { climbsBack, leadsAnywhere, mayBeParent, placesOf, rawPaths, readLine, withSlash } from './command.js';
+import { climbsBack, leadsAnywhere, mayBeParent, placesOf, rawPaths, readLine, rootsIn, withSlash } from './command.js';
 import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
@@ -114,7 +114,10 @@ function formsOf(
   const folds = policy.platform === 'darwin' || policy.platform === 'win32';
   const isPlain = !hasHole(written) && !written.includes('..');
   for (const each of isPlain ? [] : rawPaths(written, folders)) {
-    const reals = [...(linked.get(each) ?? []), ...(climbsBack(each) ? [places.get(each) ?? ''] : [])];
+    const roots = rootsIn(each, undefined).flatMap((root) =>
+      places.get(root) === root ? [] : (places.get(root) ?? []),
+    );
+    const reals = [...(linked.get(each) ?? []), ...roots, ...(climbsBack(each) ? [places.get(each) ?? ''] : [])];
     for (const real of reals) if (real !== '') add(folds ? real.toLowerCase() : real);
     if (each.split('/').some(mayBeParent)) {
       const path = resolve(

@@ -1,6 +1,6 @@
 /** Where patterns of a line lead through links: what stands behind a star was not known when the line was read. */
 import { basename } from 'node:path/posix';
-import { allTouches, type CommandPlace, rawPaths, readLine } from './command.js';
+import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine } from './command.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
@@ -30,7 +30,8 @@ export function templatesOf(line: string, place: CommandPlace): string[] {
   const isPlain = findsOnlyFiles(reading);
   const add = (path: string, folders: readonly string[] | undefined): void => {
     const isWanted = isPattern(path) || path.includes(HOLE.number) || (path.includes(HOLE.below) && !isPlain);
-    if (isWanted && !isFree(path)) for (const raw of rawPaths(path, folders)) found.add(raw);
+    if (!isWanted || isFree(path)) return;
+    for (const raw of rawPaths(path, folders)) if (!leadsAnywhere(raw)) found.add(raw);
   };
   for (const { target, folders } of reading.redirections) if (target !== undefined) add(target.value, folders);
   const facts = factsOf(reading, COMMAND_TABLES);
@@ -55,6 +56,29 @@ function isOfFiles({ words }: Segment): boolean {
   const tests = action === -1 ? values : values.slice(0, action);
   const isOdd = values.some((value) => /^(?:!|-not|-o|-or|,|-L|-H|-follow|-xtype)$/.test(value) || hasHole(value));
   return !isOdd && tests.some((value, at) => value === 'f' && /^-(?:type|t)$/.test(values[at - 1] ?? ''));
+}
+
+interface Disk {
+  list(folder: string): Promise<readonly FolderEntry[] | undefined>;
+  realPath(path: string): Promise<string>;
+}
+
+/** Where the links of a disk lead that the patterns of a line match. */
+export async function findLinked(
+  line: string,
+  place: CommandPlace,
+  disk: Disk,
+): Promise<{ path: string; real: string; matches: string }[]> {
+  const walk = followPatterns(templatesOf(line, place));
+  let step = walk.next();
+  while (!step.done) step = walk.next(await disk.list(step.value));
+  return Promise.all(
+    step.value.map(async ({ template, path }) => {
+      const real = path === undefined ? undefined : await disk.realPath(path).catch(() => undefined);
+      // What was not looked at, or leads in a circle, may be anywhere.
+      return { path: path ?? template, real: real ?? HOLE.any, matches: template };
+    }),
+  );
 }
 
 interface Way {

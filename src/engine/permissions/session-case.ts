@@ -3,7 +3,6 @@ import type { FileStat, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { ownPlacesOf } from './own-places.js';
 import type { PermissionCall, PermissionPolicy } from './policy.js';
-import { HOLE } from './shell/hole.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -45,17 +44,14 @@ const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCa
 /** Where links lead that the patterns of a shell line match. */
 async function linkedPlaces({ state, guard, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> {
   if (tool.name !== 'Bash' || typeof input.command !== 'string' || workspace.list === undefined) return [];
-  const { followPatterns, templatesOf } = await import('./links.js');
-  const walk = followPatterns(templatesOf(input.command, { cwd: state.cwd, home: guard.home }));
-  let step = walk.next();
-  while (!step.done) step = walk.next(await workspace.list(step.value));
-  return Promise.all(
-    step.value.map(async ({ template, path }): Promise<Place> => {
-      const real = path === undefined ? undefined : await workspace.realPath(path).catch(() => undefined);
-      // What was not looked at, or leads in a circle, may be anywhere.
-      return { path: path ?? template, real: real ?? HOLE.any, access: 'read', matches: template };
-    }),
+  const { findLinked } = await import('./links.js');
+  const { list, realPath } = workspace;
+  const found = await findLinked(
+    input.command,
+    { cwd: state.cwd, home: guard.home },
+    { list: (folder) => list.call(workspace, folder), realPath: (path) => realPath.call(workspace, path) },
   );
+  return found.map((each) => ({ ...each, access: 'read' }));
 }
 
 export const toPermissionCall = (

@@ -49,7 +49,9 @@ export function touchesOf(segment: Segment, tables: EffectTables, use: ReadOnlyU
   if (written.readsHere) touches.push({ path: '.', access: 'read', recurses: true });
   const isText = textWords(values);
   for (const [at, value] of values.entries()) {
-    if (at === 0 || written.paths.has(value) || isText.has(at)) continue;
+    // What operands start from may be one of them as well: `tar cC . .`.
+    const isWritten = written.paths.has(value) && !written.starts.includes(value);
+    if (at === 0 || isWritten || isText.has(at)) continue;
     const isRead = written.isKnown && !value.startsWith('-');
     // The flag itself is no path; what is attached to it may be.
     const paths = pathsIn(value);
