@@ -40,7 +40,6 @@ describe('a case that cannot be read is no verdict, and the field is named', () 
     [{ input: { tool: 'Bash' } }, /^input\.command is missing/],
     [{ input: { tool: 'Bash', command: 5 } }, /^input\.command must be a text, not 5/],
     [{ input: { tool: 'Bash', input: { command: ['ls'] } } }, /^input\.input\.command must be a text/],
-    [{ input: { then: { tool: 'Bash' } } }, /^input\.then\.command is missing/],
     [
       { input: { ...input, project_settings: { permissions: { deny: 'Bash' } } } },
       /^input\.project_settings\.permissions\.deny must be a list/,

@@ -144,9 +144,9 @@ export async function fuzzReads({
   const scene = createScene();
   const { root, project } = scene;
   const names = (): string =>
-    readdirSync(project, { recursive: true })
-      .filter((name) => !`${name}`.startsWith('.git'))
-      .sort()
+    readdirSync(project, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.startsWith('.git'))
+      .toSorted((one, other) => (one < other ? -1 : 1))
       .join();
   try {
     const jobs: { line: string; out: string; isRuled: boolean }[] = [];

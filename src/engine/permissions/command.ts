@@ -74,7 +74,7 @@ const OF_PROCESS = new Set(
 /** Through these a path leads where a process is, or to what it has open; and that process is not this one. */
 export function leadsAnywhere(path: string): boolean {
   if (!/^\/+(?:\.\/+)*(?:proc|dev|[^/]*[\uE000-\uE005])/.test(path)) return false;
-  const [top = '', process = '', part = '', ...more] = path.split('/').filter((part) => part !== '' && part !== '.');
+  const [top = '', process = '', part = '', ...more] = path.split('/').filter((name) => name !== '' && name !== '.');
   if (top === 'dev') return process === 'fd' ? more.length > 0 : /^std(?:in|out|err)$/.test(process) && part !== '';
   const isProc = top === 'proc' || (hasHole(top) && mayMatchGlob(parseGlob('proc'), top));
   if (!isProc || part === '') return false;

@@ -120,13 +120,13 @@ function formsOf(
     const reals = [...(linked.get(each) ?? []), ...roots, ...(climbsBack(each) ? [places.get(each) ?? ''] : [])];
     for (const real of reals) if (real !== '') add(folds ? real.toLowerCase() : real);
     if (each.split('/').some(mayBeParent)) {
-      const path = resolve(
+      const climbed = resolve(
         each
           .split('/')
           .map((part) => (mayBeParent(part) ? '..' : part))
           .join('/'),
       );
-      forms.push({ path, key: hasHole(path) ? undefined : toPathKey(path), isPossible: true });
+      forms.push({ path: climbed, key: hasHole(climbed) ? undefined : toPathKey(climbed), isPossible: true });
     }
   }
   if (absolute.some(leadsAnywhere) || rawPaths(written, folders).some(leadsAnywhere)) add(HOLE.any);
