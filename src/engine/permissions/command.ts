@@ -54,8 +54,9 @@ export function isPlainlyReadOnly(line: string): boolean {
 
 /** `link/../x` is resolved by the kernel through the link, by us by its text: the two may differ. */
 export function climbsBack(path: string): boolean {
+  if (!path.includes('..') && !hasHole(path)) return false;
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
-  if (parts.some(mayBeParent)) return true;
+  if (hasHole(path) && parts.some(mayBeParent)) return true;
   const firstName = parts.findIndex((part) => part !== '..');
   return parts.lastIndexOf('..') > firstName && (firstName !== -1 || path.startsWith('/'));
 }
@@ -109,7 +110,8 @@ export function commandAccesses(line: string, cwd: string, home?: string): ToolA
     if (found.size < MAX_ACCESSES) found.set(key, { path, access });
   };
   const addAll = (path: string, { access, folders }: Pick<ToolAccess, 'access'> & Pick<Segment, 'folders'>): void => {
-    const raw = !hasHole(path) && climbsBack(path) && !path.includes('\0') ? rawPaths(path, folders) : [];
+    const raw =
+      path.includes('..') && !hasHole(path) && climbsBack(path) && !path.includes('\0') ? rawPaths(path, folders) : [];
     for (const place of [...placesOf(path, folders), ...rootsIn(path, folders), ...raw]) add(place, access);
   };
   for (const { target, writes, folders } of reading.redirections) {

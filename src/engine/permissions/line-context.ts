@@ -129,7 +129,8 @@ function formsOf(
       forms.push({ path: climbed, key: hasHole(climbed) ? undefined : toPathKey(climbed), isPossible: true });
     }
   }
-  if (absolute.some(leadsAnywhere) || rawPaths(written, folders).some(leadsAnywhere)) add(HOLE.any);
+  const isOpen = absolute.some(leadsAnywhere) || (!isPlain && rawPaths(written, folders).some(leadsAnywhere));
+  if (isOpen) add(HOLE.any);
   for (const form of absolute) {
     const real = realForm(form, places);
     for (const each of real === undefined || real === form ? [form] : [form, real]) {
