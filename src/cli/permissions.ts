@@ -73,7 +73,9 @@ async function list(words: readonly string[], parts: PermissionsParts): Promise<
   if (words.includes('--json')) {
     stdout.write(`${toVisibleJson({ projectRoot: files.projectRoot, trusted, rules, problems })}\n`);
   } else {
-    stdout.write(rules.length === 0 ? 'No settings file has a rule.\n' : describeRules(rules));
+    const isBroken = problems.some(({ severity }) => severity === 'error');
+    const none = isBroken ? 'No rule could be read; see the errors.\n' : 'No settings file has a rule.\n';
+    stdout.write(rules.length === 0 ? none : describeRules(rules));
     const notice = describeInert(inert, files.projectRoot);
     if (notice !== undefined) stdout.write(`\n${toVisibleLine(notice)}\n`);
   }

@@ -134,6 +134,7 @@ export class Guard {
       base,
       ...rest,
       ...(!managedOnly.rules && { allow }),
+      ...(name === 'flag' && { namesTools: true }),
     });
     const layers = [...ruleLayers, own('session', this.#session), own('flag', this.#flag)];
     const book = compileRules(layers, { home, tools });

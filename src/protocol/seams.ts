@@ -287,6 +287,11 @@ export interface Workspace {
   stat(path: string): Promise<FileStat | undefined>;
   /** The path with every link resolved; for what does not exist yet, that of its nearest existing parent plus the rest. */
   realPath(path: string): Promise<string>;
+  /**
+   * What is in a folder, links not followed; undefined when there is none. Without this, links that only the patterns of
+   * a command match (`cat *`) are not known when it is judged.
+   */
+  list?(folder: string): Promise<{ name: string; kind: 'file' | 'directory' | 'link' }[] | undefined>;
   /** Runs a process, without `input` with its standard input closed, until it and its group have ended or been ended. */
   run(spec: ProcessSpec): Promise<ProcessExit>;
   /** The ripgrep program. Throws `ripgrep_missing`. */

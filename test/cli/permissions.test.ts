@@ -101,6 +101,7 @@ user     allow  {"tool":"Bash","command":"ls"}  ~/.claude/settings.json:5
       err: expect.stringMatching(
         /^error: ~\/shop\/\.claude\/settings\.json:4:7: permissions\.deny\[0\]: .* its bracket is not closed/,
       ),
+      out: 'No rule could be read; see the errors.\n',
     });
   });
 });

@@ -28,6 +28,48 @@ function withRules(permissions: Settings['permissions'], file = USER): Stage {
   return stage;
 }
 
+describe('links that only a pattern matches', () => {
+  const lay = (stage: Stage): void => {
+    stage.write('outside/secret.txt', 'SECRET');
+    stage.write('home/shop/sub/a.txt', 'a');
+    symlinkSync(stage.path('outside'), stage.path('home/shop/ldir'));
+    symlinkSync(stage.path('outside/secret.txt'), stage.path('home/shop/sub/l.txt'));
+  };
+  const LINES = ['cat ld*/secret.txt', 'cat */*.txt', 'find . -exec cat {} +', 'cat /proc/self/cwd/sub/l.txt'];
+
+  it('E2 are asked about, as if they were named', async () => {
+    const stage = createStage();
+    lay(stage);
+    const calls = [...LINES, 'cat sub/a*', 'find . -type f -exec cat {} +'].map((line) => bash(line, line));
+    expect(await fates(stage, calls)).toEqual({
+      ...Object.fromEntries(LINES.map((line) => [line, 'ask'])),
+      'cat sub/a*': 'allow',
+      'find . -type f -exec cat {} +': 'allow',
+    });
+  });
+
+  it('E2 are denied where the place is', async () => {
+    const stage = createStage();
+    lay(stage);
+    stage.write(USER, { permissions: { deny: [`Read(/${stage.path('outside')}/**)`], allow: ['Bash'] } });
+    const lines = ['cat ld*/secret.txt', 'cat */*.txt', 'find ldir/ -exec cat {} +'];
+    const found = await fates(
+      stage,
+      lines.map((line) => bash(line, line)),
+    );
+    expect(found).toMatchObject({ 'cat ld*/secret.txt': 'deny', 'cat */*.txt': 'deny' });
+    expect(Object.values(found)).not.toContain('allow');
+  });
+
+  it('a tool that is taken away takes no other with it', async () => {
+    const stage = withRules({ allow: ['Write', 'Bash'] });
+    const calls = [write('a.txt', 'write'), bash('touch b', 'touch')];
+    expect(await fates(stage, calls, { disallowedTools: ['Edit'] })).toEqual({ write: 'allow', touch: 'allow' });
+    const denied = withRules({ allow: ['Write', 'Bash'], deny: ['Edit'] });
+    expect(await fates(denied, calls)).toEqual({ write: 'deny', touch: 'deny' });
+  });
+});
+
 describe('where a path rule starts', () => {
   it.each([USER, PROJECT, MANAGED])(
     './, / and no sign at the project, // at the root, ~/ at home: in %s',

@@ -37,6 +37,9 @@ describe('a case that cannot be read is no verdict, and the field is named', () 
   it.each([
     [{ stup: { deny: ['Bash'] } }, /^stup is no field of a case; did you mean "setup"\?/],
     [{ input: 'rm x' }, /^input must be an object/],
+    [{ input: { tool: 'Bash' } }, /^input\.command is missing/],
+    [{ input: { tool: 'Bash', command: 5 } }, /^input\.command must be a text, not 5/],
+    [{ input: { tool: 'Bash', input: { command: ['ls'] } } }, /^input\.input\.command must be a text/],
     [
       { input: { ...input, project_settings: { permissions: { deny: 'Bash' } } } },
       /^input\.project_settings\.permissions\.deny must be a list/,

@@ -453,10 +453,11 @@ describe('programs that only read', () => {
       return [
         { what: key, command, ...plain, tables: withEntry('git', key, undefined) },
         ...flagsOf(spec, '1').map(({ flag, text, without }): Mutant => {
-          const isGet = key === 'config' && (flag === 'get' || flag === 'get-all');
+          const isGet = key === 'config' && /^(?:get|get-all|list|l)$/.test(flag);
+          const name = flag.startsWith('l') ? '' : 'a.b';
           return {
             what: `${key} ${text}`,
-            command: isGet ? `git config ${text} a.b` : `${command} ${text}`,
+            command: isGet && flag !== 'local' ? `git config ${text} ${name}` : `${command} ${text}`,
             ...plain,
             tables: withEntry('git', key, without),
           };
@@ -617,8 +618,14 @@ describe('programs that write', () => {
         })),
         ...each('merges', (flag) => asked(`${key} -r ${flagOf(flag)} x .`, DENY_K)),
         ...(spec.takesNames === true
-          ? [make('takesNames', asked(`${key} <<E\n+++ k\nE`, DENY_K), { takesNames: false })]
+          ? [make('takesNames', asked(`${key} <<E\n+++ b/.mcp.json\nE`, { allow: ['Bash(*)'] }), { takesNames: false })]
           : []),
+        ...(spec.here === undefined ? [] : [make('here', asked(key, DENY_BELOW), { here: undefined })]),
+        ...each('starts', (flag) => ({
+          command: `${key} ${valueOf(key, flag).replace(/k$/, 'src')} -cf - k`,
+          setup: DENY_READ,
+          expected: 'deny' as const,
+        })),
         ...(spec.changes === undefined
           ? []
           : [make('changes', asked(`${key} ${CHANGES[key] ?? ''}`, { allow: ['Bash(*)'] }), { changes: undefined })]),

@@ -109,6 +109,41 @@ const BETWEEN: readonly ((one: string, two: string) => string)[] = [
   (a, b) => `f() { ${inner(a)}}; ${b}`,
 ];
 
+/** Of these xargs takes the last, and what it has replaced, or puts behind the rest, hangs on it. */
+const marks = (random: Random): string =>
+  Array.from({ length: 1 + random.below(3) }, () =>
+    random.pick(['-I A', '-I{}', '-i', '-iA', '--replace=A', '--replace', '-L1', '-n2', '-n1', '-l', '-l1']),
+  ).join(' ');
+
+const shellFlags = (random: Random): string =>
+  Array.from({ length: 1 + random.below(2) }, () =>
+    random.pick('+x|-x|+e|+o posix|-o posix|-eo pipefail|+O extglob|-O extglob|-oe errexit|--|-|+'.split('|')),
+  ).join(' ');
+
+/** With flags that are given again, taken back, or share a word. */
+const REPEATING: readonly ((name: string, random: Random) => string)[] = [
+  (k, random) => `echo a | xargs ${marks(random)} ${k} x{}A`,
+  (k, random) => `echo ${k} | xargs ${marks(random)} env A`,
+  (k, random) => `echo '${k} a' | xargs ${marks(random)} bash -c A`,
+  (k, random) => `echo "-c '${k} a'" | xargs ${marks(random)} bash`,
+  (k, random) => `bash ${shellFlags(random)} -c '${k} a'`,
+  (k, random) => `bash -c ${shellFlags(random)} '${k} a'`,
+  (k, random) => `sh ${random.pick(['+x', '-e +e', '+e', '-o errexit', '+o errexit'])} -c '${k} a'`,
+  (k, random) => `bash ${shellFlags(random)} <<< '${k} a'`,
+  (k, random) => `echo '${k} a' | bash ${shellFlags(random)}`,
+  (k, random) => `env ${random.pick(['-S -i', '-u X', '-S -uX', '-v', '-i -u X'])} -S '${k} a' b`,
+  (k, random) => `env -S 'A=1' ${random.pick(['-S ', '-u ', ''])}'${k} a'`,
+  (k) => `env -C . -C "$SHIMS" ./${k} a`,
+  (k) => `env -C / --chdir="$SHIMS" ./${k} a`,
+  (k) => `nice -n 1 -n 2 --adjustment=3 ${k} a`,
+  (k) => `timeout -s TERM -s KILL -k 1 -k 2 5 ${k} a`,
+  (k) => `flock -n -n lock ${k} a`,
+  (k) => `find . -maxdepth 0 -exec true {} \\; -exec ${k} {} + -name y`,
+  (k) => `find . -maxdepth 0 -name . -exec env {} \\; -exec ${k} a \\;`,
+  (k) => `stdbuf -o L -oL -eL ${k} a`,
+  (k) => `script -qc true -c '${k} a' /dev/null`,
+];
+
 /** Ways to run one name. */
 const RUNNING: readonly ((name: string, random: Random) => string)[] = [
   (k) => k,
@@ -306,6 +341,7 @@ const RUNNING: readonly ((name: string, random: Random) => string)[] = [
   (k) => `x=-x; jobs "$x" ${k} a`,
   (k) => `x=$(echo -x); jobs "$x" ${k} a`,
   (k) => `${'env '.repeat(14)}${k} a`,
+  ...REPEATING,
   // Builtins that evaluate what they were given, or what was read from a file.
   (k) => `mapfile -tC '${k} a' -c1 v <<< x`,
   (k) => `mapfile -tc1 -C'${k} a' v <<< x`,
@@ -393,6 +429,9 @@ export function createProgram(random: Random, depth: number): Program {
   const form = random.pick(AROUND);
   return { write: ([part = '']) => form(part), parts: [createProgram(random, depth - 1)] };
 }
+
+/** Programs of which the flags are the trouble. */
+export const createRepeating = (random: Random): Program => leaf(random.pick(REPEATING)(random.pick(NAMES), random));
 
 /** Every form at least once, with a plain command inside. */
 export const everyForm = (): Program[] => [

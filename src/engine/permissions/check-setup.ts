@@ -1,5 +1,6 @@
 import { resolve } from 'node:path/posix';
 import { RULE_LAYERS, type RuleLayer, type WrittenRule } from './layers.js';
+import type { FolderEntry } from './links.js';
 import { toPosixPath } from './platform.js';
 
 /** Rules and files as a case of `permissions check` describes them. */
@@ -33,6 +34,8 @@ export interface LayerRules {
 export interface CaseFiles {
   /** Where a path leads, as the system would follow it. */
   realPath(path: string): string;
+  /** The links in a folder, and the folders that lead to others. */
+  list(folder: string): FolderEntry[];
   kind(path: string): 'other' | undefined;
   /** Other names of the same file. */
   otherNames(path: string): string[];
@@ -61,6 +64,7 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
   const realPath = (path: string): string => followLinks(path, links);
   return {
     realPath,
+    list: (folder) => linksIn(realPath(folder), links),
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
     otherNames: (path) =>
       [...twins].flatMap(([twin, original]) =>
@@ -68,6 +72,16 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
       ),
     swapped,
   };
+}
+
+function linksIn(folder: string, links: ReadonlyMap<string, string>): FolderEntry[] {
+  const start = folder === '/' ? '/' : `${folder}/`;
+  const names = [...links.keys()].filter((link) => link.startsWith(start)).map((link) => link.slice(start.length));
+  const found = new Map<string, FolderEntry>();
+  for (const [name = '', ...more] of names.map((each) => each.split('/'))) {
+    if (found.get(name)?.kind !== 'link') found.set(name, { name, kind: more.length === 0 ? 'link' : 'directory' });
+  }
+  return [...found.values()];
 }
 
 const LOOP = '/a link that leads to itself';

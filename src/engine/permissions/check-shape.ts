@@ -1,5 +1,5 @@
 /** What is wrong with a case of `permissions check`. A list that is not read would make a verdict of too little. */
-import { PERMISSION_MODES } from '../../protocol/plain.js';
+import { canonicalToolName, PERMISSION_MODES } from '../../protocol/plain.js';
 import { didYouMean, findNearName, type NearName } from '../settings/near-name.js';
 import { RULE_LAYERS } from './layers.js';
 
@@ -97,6 +97,8 @@ const CALL_FIELDS = [
   'toolName',
 ];
 
+const EVENT_FIELDS = ['event', 'hook', 'sequence'];
+
 /** A call needs its tool; without one it may only be an event, which says what happens. */
 function findCallFault(input: Table): string | undefined {
   const { then } = input;
@@ -104,10 +106,19 @@ function findCallFault(input: Table): string | undefined {
   const given = path === 'input' ? input : then;
   if (!isTable(given)) return TABLE(given, path);
   const { tool } = given;
-  if (tool !== undefined && tool !== null) return NAME(tool, `${path}.tool`);
+  if (tool !== undefined && tool !== null) return NAME(tool, `${path}.tool`) ?? findCommandFault(given, path);
   const isCall = Object.keys(given).every((key) => key === 'note') || CALL_FIELDS.some((field) => field in given);
-  const isEvent = ['event', 'hook', 'sequence'].some((key) => key in given);
+  const isEvent = EVENT_FIELDS.some((key) => key in given);
   return isCall && !isEvent ? `${path}.tool is missing: it names the tool that is called` : undefined;
+}
+
+/** Without its line a call of Bash would be judged as if it ran nothing. */
+function findCommandFault(given: Table, path: string): string | undefined {
+  if (canonicalToolName(String(given.tool)) !== 'Bash' || EVENT_FIELDS.some((key) => key in given)) return undefined;
+  const [input, place] = isTable(given.input) ? [given.input, `${path}.input`] : [given, path];
+  const { command } = input;
+  if (command === undefined || command === null) return `${place}.command is missing: it is the line that Bash runs`;
+  return TEXT(command, `${place}.command`);
 }
 
 interface Expected {

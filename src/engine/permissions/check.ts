@@ -5,9 +5,11 @@ import { findCaseFault } from './check-shape.js';
 import { type CaseFiles, type CaseSetup, type LayerRules, readFiles, readLayers } from './check-setup.js';
 import { commandAccesses, isPlainlyReadOnly } from './command.js';
 import { type Decision, decidePermission, type JudgedAccess, type PermissionPolicy } from './decide.js';
+import { followPatterns, templatesOf } from './links.js';
 import { toPosixPath } from './platform.js';
 import { compileRules } from './rules/book.js';
 import { EDIT_TOOLS, READ_TOOLS } from './rules/rule-index.js';
+import { HOLE } from './shell/hole.js';
 
 /** One case of `permissions check`: rules, files, and the call to judge. */
 export interface PermissionCase {
@@ -145,11 +147,12 @@ function accessesOf(tool: string, input: Record<string, unknown>, place: Place):
   const { cwd, home, files } = place;
   if (tool === 'Bash') {
     if (typeof input.command !== 'string') return [];
-    return commandAccesses(input.command, cwd, home).map(({ path, access }) => ({
+    const named = commandAccesses(input.command, cwd, home).map(({ path, access }) => ({
       path: files.realPath(path),
       given: path,
       access,
     }));
+    return [...named, ...linkedBy(input.command, place)];
   }
   const text = (field: string): string | undefined => (typeof input[field] === 'string' ? input[field] : undefined);
   if (tool === 'Glob') return toAccesses(folderOf(text('pattern') ?? '', text('path')), { ...place, access: 'read' });
@@ -162,6 +165,19 @@ function accessesOf(tool: string, input: Record<string, unknown>, place: Place):
     return path === undefined ? [] : toAccesses(path, { ...place, access: EDIT_TOOLS.has(tool) ? 'write' : 'read' });
   }
   return [];
+}
+
+/** Where the links of a case lead that the patterns of a line match. */
+function linkedBy(command: string, { cwd, home, files }: Place): JudgedAccess[] {
+  const walk = followPatterns(templatesOf(command, { cwd, home }));
+  let step = walk.next();
+  while (!step.done) step = walk.next(files.list(step.value));
+  return step.value.map(({ template, path }) => ({
+    path: path === undefined ? HOLE.any : files.realPath(path),
+    given: path ?? template,
+    access: 'read',
+    matches: template,
+  }));
 }
 
 /** The folder that a pattern of names starts in. */

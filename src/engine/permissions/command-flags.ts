@@ -19,12 +19,18 @@ export interface FlagSpec {
    * words of their own. `alone`: one letter to a word, with nothing but a number behind it.
    */
   words?: 'apart' | 'alone';
+  /** Its flags end at the first operand: what looks like one behind it is a file, and may be one that it writes. */
+  endsFlags?: boolean;
 }
 
 export interface ReadFlags {
   /** Each flag given, without its dashes, with its values. */
   flags: ReadonlyMap<string, readonly string[]>;
+  /** Their names in the order of the words, each as often as it was given. */
+  given: readonly string[];
   operands: readonly string[];
+  /** Values in words of their own behind an operand: where that ends the flags, they are operands too. */
+  late: readonly string[];
   /** How many of the arguments were read: all of them, or those before the first operand. */
   read: number;
 }
@@ -37,17 +43,21 @@ export interface ReadOptions {
 /** Splits arguments into known flags and operands; undefined when one flag is not known. Abbreviations are not known. */
 export function readFlags(args: readonly string[], spec: FlagSpec, options: ReadOptions = {}): ReadFlags | undefined {
   const flags = new Map<string, string[]>();
+  const given: string[] = [];
   const operands: string[] = [];
+  const late: string[] = [];
   const note = (name: string, value?: string): void => {
+    if (value === undefined) given.push(name);
     const values = flags.get(name) ?? [];
     flags.set(name, value === undefined ? values : [...values, value]);
   };
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? '';
-    if (arg === '--') return { flags, operands: [...operands, ...args.slice(at + 1)], read: at + 1 };
+    if (spec.endsFlags === true && operands.length > 0 && arg.startsWith('-') && arg !== '-') return undefined;
+    if (arg === '--') return { flags, given, operands: [...operands, ...args.slice(at + 1)], late, read: at + 1 };
     if (arg === '-' && spec.dash === true) continue;
     if (!arg.startsWith('-') || arg === '-') {
-      if (options.stopsAtOperand === true) return { flags, operands: args.slice(at), read: at };
+      if (options.stopsAtOperand === true) return { flags, given, operands: args.slice(at), late, read: at };
       operands.push(arg);
       continue;
     }
@@ -61,8 +71,9 @@ export function readFlags(args: readonly string[], spec: FlagSpec, options: Read
     const value = args[at];
     if (value === undefined || !isSeparateValue(value)) return undefined;
     note(flag.name, value);
+    if (operands.length > 0) late.push(value);
   }
-  return { flags, operands, read: args.length };
+  return { flags, given, operands, late, read: args.length };
 }
 
 interface ReadFlag {

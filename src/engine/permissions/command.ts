@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path/posix';
 import type { ToolAccess } from '../../protocol/index.js';
 import type { Touch } from './programs/effects.js';
 import { judgeReadOnly } from './programs/readonly.js';
+import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
 import { HOLE, hasHole, literalStart } from './shell/hole.js';
 import { readCommand } from './shell/reader.js';
@@ -53,10 +54,47 @@ export function isPlainlyReadOnly(line: string): boolean {
 
 /** `link/../x` is resolved by the kernel through the link, by us by its text: the two may differ. */
 export function climbsBack(path: string): boolean {
+  if (!path.includes('..') && !hasHole(path)) return false;
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (hasHole(path) && parts.some(mayBeParent)) return true;
   const firstName = parts.findIndex((part) => part !== '..');
   return parts.lastIndexOf('..') > firstName && (firstName !== -1 || path.startsWith('/'));
 }
+
+/** A pattern that may match `..`, as older shells let it. */
+export const mayBeParent = (part: string): boolean =>
+  /^\.[.\uE003]?\uE002+[.\uE003]?$|^(?:\.\uE003|\uE003\.|\uE003\uE003)$/.test(part);
+
+/** What a process tells of itself in a file of its own. */
+const OF_PROCESS = new Set(
+  'cgroup cmdline comm environ io limits loginuid maps mountinfo mounts oom_score sched smaps stat statm status wchan'.split(
+    ' ',
+  ),
+);
+
+/** Through these a path leads where a process is, or to what it has open; and that process is not this one. */
+export function leadsAnywhere(path: string): boolean {
+  if (!/^\/+(?:\.\/+)*(?:proc|dev|[^/]*[\uE000-\uE005])/.test(path)) return false;
+  const [top = '', process = '', part = '', ...more] = path.split('/').filter((name) => name !== '' && name !== '.');
+  if (top === 'dev') return process === 'fd' ? more.length > 0 : /^std(?:in|out|err)$/.test(process) && part !== '';
+  const isProc = top === 'proc' || (hasHole(top) && mayMatchGlob(parseGlob('proc'), top));
+  if (!isProc || part === '') return false;
+  return (/^(?:self|thread-self|\d+)$/.test(process) || hasHole(process)) && (more.length > 0 || !OF_PROCESS.has(part));
+}
+
+/** A path from the root on, for each folder it may start from, with all of its names and holes. */
+export function rawPaths(path: string, folders: readonly string[] | undefined): string[] {
+  const open = withSlash(path);
+  return open.startsWith('/') ? [open] : (folders ?? []).map((folder) => `${folder === '/' ? '' : folder}/${open}`);
+}
+
+/** The folders below which a path was found: they may be links themselves. */
+export const rootsIn = (path: string, folders: readonly string[] | undefined): string[] => {
+  const at = path.indexOf(HOLE.below);
+  return at === -1
+    ? []
+    : rawPaths(path.slice(0, at), folders).flatMap((root) => (hasHole(root) ? [] : [resolve(root)]));
+};
 
 const MAX_ACCESSES = 100;
 
@@ -71,21 +109,25 @@ export function commandAccesses(line: string, cwd: string, home?: string): ToolA
     const key = `${access} ${path}`;
     if (found.size < MAX_ACCESSES) found.set(key, { path, access });
   };
+  const addAll = (path: string, { access, folders }: Pick<ToolAccess, 'access'> & Pick<Segment, 'folders'>): void => {
+    const raw =
+      path.includes('..') && !hasHole(path) && climbsBack(path) && !path.includes('\0') ? rawPaths(path, folders) : [];
+    for (const place of [...placesOf(path, folders), ...rootsIn(path, folders), ...raw]) add(place, access);
+  };
   for (const { target, writes, folders } of reading.redirections) {
-    if (target === undefined) continue;
-    for (const path of placesOf(target.value, folders)) add(path, writes ? 'write' : 'read');
+    if (target !== undefined) addAll(target.value, { access: writes ? 'write' : 'read', folders });
   }
   const facts = factsOf(reading, COMMAND_TABLES);
   for (const segment of reading.segments) {
     for (const { path, access } of allTouches(segment, facts(segment))) {
-      for (const place of placesOf(path, segment.folders)) add(place, access === 'write' ? 'write' : 'read');
+      addAll(path, { access: access === 'write' ? 'write' : 'read', folders: segment.folders });
     }
   }
   return [...found.values()];
 }
 
 /** Also what is only told about, and where a line moves to. */
-function allTouches(segment: Segment, { use, touches }: SegmentFact): readonly Touch[] {
+export function allTouches(segment: Segment, { use, touches }: SegmentFact): readonly Touch[] {
   if (use !== undefined) return use.paths.map((path) => ({ path, access: 'read' }));
   const isMove = nameOf(segment) === 'cd' || nameOf(segment) === 'pushd';
   return isMove ? segment.words.slice(1).map(({ value }) => ({ path: value, access: 'read' })) : touches;

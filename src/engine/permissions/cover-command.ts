@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { climbsBack, placesOf } from './command.js';
+import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn } from './command.js';
 import type { LineContext } from './line-context.js';
 import { isProtected, isWithinRoots } from './path.js';
 import { hasDangers } from './programs/danger.js';
@@ -170,7 +170,7 @@ function coverWrites(segment: Segment, context: CoverContext): Cover | undefined
 
 /** Builtins that change nothing but the shell; what they set is judged with the variables. */
 const BUILTINS = new Set(
-  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout'.split(
+  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout hash'.split(
     ' ',
   ),
 );
@@ -201,7 +201,7 @@ function coverMove(segment: Segment, context: CoverContext): Cover {
   const target = operands[0]?.value ?? policy.home;
   if (operands.length > 1 || hasHole(target) || target === '-') return no(APPROVAL);
   const found = placesOf(target, segment.folders);
-  if (found.length === 0) return no(APPROVAL);
+  if (found.length === 0 || found.some(leadsAnywhere)) return no(APPROVAL);
   for (const place of found) {
     const real = places.get(place);
     if (real === undefined || !isWithinRoots(real, policy.roots))
@@ -238,7 +238,7 @@ function runsAtRoot({ folders, words }: Segment, { policy, places }: CoverContex
 }
 
 function coverRead(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {
-  const { policy, places } = context;
+  const { policy, places, linked } = context;
   if (isFree(path)) return no(APPROVAL);
   // What a substitution prints is read through a descriptor.
   if (path === `/dev/fd/${HOLE.number}`) return FREE;
@@ -246,11 +246,16 @@ function coverRead(path: string, folders: readonly string[] | undefined, context
   const found = placesOf(path, folders);
   if (found.length === 0) return no(path === '' ? APPROVAL : 'The folder it runs in is only known when it runs');
   const open = policy.ownFolder === undefined ? policy.roots : [...policy.roots, policy.ownFolder];
-  for (const place of found) {
+  const isOpen = (real: string | undefined): boolean =>
+    real !== undefined && (isWithinRoots(real, open) || policy.book.allow.reads.find(real) !== undefined);
+  const raw = rawPaths(path, folders);
+  if (raw.some(leadsAnywhere)) return no(OUTSIDE_READ, { path, isOutside: true });
+  for (const place of [...found, ...rootsIn(path, folders)]) {
     const real = places.get(place);
-    const isOpen =
-      real !== undefined && (isWithinRoots(real, open) || policy.book.allow.reads.find(real) !== undefined);
-    if (!isOpen) return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
+    if (!isOpen(real)) return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
+  }
+  for (const real of raw.flatMap((each) => linked.get(each) ?? [])) {
+    if (!isOpen(real)) return no(OUTSIDE_READ, { ...(!hasHole(real) && { path: real }), isOutside: true });
   }
   return FREE;
 }
@@ -267,7 +272,7 @@ function coverRedirection(redirection: Redirection, context: CoverContext): Cove
 function coverWrite(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {
   const { policy, places } = context;
   const found = placesOf(path, folders);
-  if (hasHole(path) || climbsBack(path) || found.length === 0) return no(APPROVAL);
+  if (hasHole(path) || climbsBack(path) || found.length === 0 || found.some(leadsAnywhere)) return no(APPROVAL);
   let rule: CompiledRule | undefined;
   for (const place of found) {
     const real = places.get(place);

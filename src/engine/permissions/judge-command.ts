@@ -90,10 +90,14 @@ class Search {
   touch(given: LineTouch): boolean {
     const { touch, forms } = given;
     const { access, recurses, below, isPossible = false } = touch;
-    const { reads, edits } = this.#rules;
-    for (const { path: form, key } of forms) {
+    const { reads, edits, wholeRead, wholeEdit } = this.#rules;
+    const isKnown = access === 'read' || access === 'write';
+    const whole = (isKnown ? wholeRead : undefined) ?? (access === 'write' ? wholeEdit : undefined);
+    if (whole !== undefined && this.#add({ rule: whole, isCertain: !isPossible, about: touch.path, path: touch.path }))
+      return true;
+    for (const { path: form, key, isPossible: isDoubtful = false } of forms) {
       const asRead = look(reads, form, key);
-      const isCertain = !isPossible && access !== 'text';
+      const isCertain = !isPossible && !isDoubtful && access !== 'text';
       if (asRead !== undefined && this.#add(toHit(asRead, { form, isCertain }))) return true;
       const asWrite = access === 'read' ? undefined : look(edits, form, key);
       if (asWrite !== undefined && this.#add(toHit(asWrite, { form, isCertain: isCertain && access === 'write' })))

@@ -33,6 +33,8 @@ export function findPathHit(rules: RuleIndex, call: PermissionCall, policy: Perm
   if (!rules.judgesPaths && own === undefined) return undefined;
   const isReader = READ_TOOLS.has(call.tool);
   for (const access of accessesOf(call, policy)) {
+    const whole = rules.wholeRead ?? (access.access === 'write' && !isReader ? rules.wholeEdit : undefined);
+    if (whole !== undefined) return { rule: whole, path: access.given ?? access.path };
     const indexes = [
       rules.reads,
       ...(access.access === 'write' && !isReader ? [rules.edits] : []),

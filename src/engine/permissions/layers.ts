@@ -15,4 +15,6 @@ export interface RuleLayer {
   allow?: readonly WrittenRule[];
   ask?: readonly WrittenRule[];
   deny?: readonly WrittenRule[];
+  /** A bare name in it is that tool and nothing more: it comes from `disallowedTools`. */
+  namesTools?: boolean;
 }

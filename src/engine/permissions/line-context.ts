@@ -1,5 +1,15 @@
-import { basename } from 'node:path/posix';
-import { placesOf, readLine, resolveFrom, withSlash } from './command.js';
+import { basename, resolve } from 'node:path/posix';
+import {
+  climbsBack,
+  leadsAnywhere,
+  mayBeParent,
+  placesOf,
+  rawPaths,
+  readLine,
+  resolveFrom,
+  rootsIn,
+  withSlash,
+} from './command.js';
 import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
@@ -19,6 +29,8 @@ export interface PathForm {
   path: string;
   /** Absent for a path with holes. */
   key: PathKey | undefined;
+  /** Not in every shell, or not certainly. */
+  isPossible?: boolean;
 }
 
 /** A shell line with what is known of the place it runs in. */
@@ -28,6 +40,8 @@ export interface LineContext {
   tables: CommandTables;
   /** Where paths, as the line names them, really are. */
   places: ReadonlyMap<string, string>;
+  /** Where links lead that its patterns match, by the whole pattern. */
+  linked: ReadonlyMap<string, readonly string[]>;
   cwd: string;
   home: string;
   factOf(segment: Segment): SegmentFact;
@@ -49,6 +63,7 @@ export function toLineContext(
     policy,
     tables,
     places,
+    linked: linkedOf(accesses),
     cwd,
     home,
     factOf: factsOf(reading, tables),
@@ -58,6 +73,17 @@ export function toLineContext(
     },
   };
   return context;
+}
+
+const NO_LINKS: ReadonlyMap<string, readonly string[]> = new Map();
+
+function linkedOf(accesses: readonly JudgedAccess[]): ReadonlyMap<string, readonly string[]> {
+  if (!accesses.some(({ matches }) => matches !== undefined)) return NO_LINKS;
+  const linked = new Map<string, string[]>();
+  for (const { path, matches } of accesses) {
+    if (matches !== undefined) linked.set(matches, [...(linked.get(matches) ?? []), path]);
+  }
+  return linked;
 }
 
 function findTouches(context: Omit<LineContext, 'touched'>): LineTouch[] {
@@ -85,7 +111,7 @@ function findTouches(context: Omit<LineContext, 'touched'>): LineTouch[] {
 function formsOf(
   path: string,
   folders: readonly string[] | undefined,
-  { places, home, policy }: Omit<LineContext, 'touched'>,
+  { places, linked, home, policy }: Omit<LineContext, 'touched'>,
 ): PathForm[] {
   if (path === '' || path.length > 1_000) return [];
   if (/^[\uE000\uE001]/.test(path)) return [{ path: HOLE.any, key: undefined }];
@@ -96,6 +122,25 @@ function formsOf(
   const forms: PathForm[] = [];
   const add = (form: string): void => void forms.push({ path: form, key: hasHole(form) ? undefined : toPathKey(form) });
   const folds = policy.platform === 'darwin' || policy.platform === 'win32';
+  const isPlain = !hasHole(written) && !written.includes('..');
+  for (const each of isPlain ? [] : rawPaths(written, folders)) {
+    const roots = rootsIn(each, undefined).flatMap((root) =>
+      places.get(root) === root ? [] : (places.get(root) ?? []),
+    );
+    const reals = [...(linked.get(each) ?? []), ...roots, ...(climbsBack(each) ? [places.get(each) ?? ''] : [])];
+    for (const real of reals) if (real !== '') add(folds ? real.toLowerCase() : real);
+    if (each.split('/').some(mayBeParent)) {
+      const climbed = resolve(
+        each
+          .split('/')
+          .map((part) => (mayBeParent(part) ? '..' : part))
+          .join('/'),
+      );
+      forms.push({ path: climbed, key: hasHole(climbed) ? undefined : toPathKey(climbed), isPossible: true });
+    }
+  }
+  const isOpen = absolute.some(leadsAnywhere) || (!isPlain && rawPaths(written, folders).some(leadsAnywhere));
+  if (isOpen) add(HOLE.any);
   for (const form of absolute) {
     const real = realForm(form, places);
     for (const each of real === undefined || real === form ? [form] : [form, real]) {

@@ -9,6 +9,8 @@ export interface JudgedAccess extends ToolAccess {
   given?: string;
   /** What is there: neither a file nor a folder may be opened. */
   kind?: 'file' | 'directory' | 'other';
+  /** The pattern of a shell line that it was found for, behind a link. */
+  matches?: string;
 }
 
 /** A call as it is judged: its input is parsed and the links in its paths are resolved. */

@@ -43,15 +43,16 @@ function protectedForm(
   const isText = isInText && (access === 'text' || access === 'mention');
   if (access !== 'write' && !isText) return undefined;
   const written = [path.replace(/^~(?=\/|$)/, ''), ...placesOf(path, folders)];
+  const shown = (form: string): string => (form === written[0] ? path : form);
   const names = [...written.flatMap((form) => [form, places.get(form) ?? form]), ...forms.map((form) => form.path)];
   // A folder alone is a word like others; code that names such a file may well write it.
   const isNamed = access === 'write' || path.includes('/') || (access === 'mention' && PROTECTED_NAMES.has(path));
   const found = names.find(
     (form) => own.some((place) => mayBeAt(form, place)) || (isNamed && (isProtected(form) || mayBeProtected(form))),
   );
-  if (found !== undefined) return found;
+  if (found !== undefined) return shown(found);
   if (access === 'write' && mayLieInProtected(path, { isAnywhere: folders === undefined, moves })) return path;
-  if (below === undefined) return undefined;
+  if (below === undefined || below === 'patched') return undefined;
   return names.map((form) => changedBelow(form, { below, own, policy })).find((each) => each !== undefined);
 }
 
@@ -83,7 +84,7 @@ function mayLieInProtected(
 }
 
 interface Ground {
-  below: NonNullable<LineTouch['touch']['below']>;
+  below: LineTouch['touch']['below'];
   own: readonly string[];
   policy: PermissionPolicy;
 }

@@ -17,7 +17,7 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-export type Place = ToolAccess & { real: string; kind?: FileStat['kind'] };
+export type Place = ToolAccess & { real: string; kind?: FileStat['kind']; matches?: string };
 
 export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> =>
   toGrounds(scope, await placesOf(scope, call));
@@ -27,7 +27,12 @@ export const toGrounds = ({ state }: SessionScope, places: readonly Place[]): Gr
   places: new Map(places.map(({ path, real }) => [path, real])),
 });
 
-export const placesOf = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
+export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Place[]> {
+  const [named, linked] = await Promise.all([namedPlaces(scope, call), linkedPlaces(scope, call)]);
+  return [...named, ...linked];
+}
+
+const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
   Promise.all(
     (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => {
       const real = await workspace.realPath(access.path);
@@ -35,6 +40,19 @@ export const placesOf = ({ state, workspace }: SessionScope, { tool, input }: To
       return { ...access, real, ...(kind && { kind }) };
     }),
   );
+
+/** Where links lead that the patterns of a shell line match. */
+async function linkedPlaces({ state, guard, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> {
+  if (tool.name !== 'Bash' || typeof input.command !== 'string' || workspace.list === undefined) return [];
+  const { findLinked } = await import('./links.js');
+  const { list, realPath } = workspace;
+  const found = await findLinked(
+    input.command,
+    { cwd: state.cwd, home: guard.home },
+    { list: (folder) => list.call(workspace, folder), realPath: (path) => realPath.call(workspace, path) },
+  );
+  return found.map((each) => ({ ...each, access: 'read' }));
+}
 
 export const toPermissionCall = (
   { state }: SessionScope,
@@ -45,7 +63,13 @@ export const toPermissionCall = (
   input,
   readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
   edits: tool.edits ?? false,
-  accesses: places.map(({ path, real, access, kind }) => ({ path: real, given: path, access, ...(kind && { kind }) })),
+  accesses: places.map(({ path, real, access, kind, matches }) => ({
+    path: real,
+    given: path,
+    access,
+    ...(kind && { kind }),
+    ...(matches !== undefined && { matches }),
+  })),
   ...(typeof input.command === 'string' && { command: input.command }),
 });
 

@@ -9,6 +9,7 @@ import {
   lstatSync,
   openSync,
   read,
+  readdir,
   readlinkSync,
   readSync,
   realpathSync,
@@ -234,6 +235,17 @@ export function resolveReal(path: string, links = 0): string {
   const here = join(parent, basename(path));
   if (isLink(here)) return resolveReal(resolve(parent, readlinkSync(here)), links + 1);
   return here;
+}
+
+/** What is in a folder; undefined when it cannot be opened as one. */
+export async function listFolder(
+  folder: string,
+): Promise<{ name: string; kind: 'file' | 'directory' | 'link' }[] | undefined> {
+  const entries = await promisify(readdir)(folder, { withFileTypes: true }).catch(() => undefined);
+  return entries?.map((entry) => ({
+    name: entry.name,
+    kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'directory' : 'file',
+  }));
 }
 
 const isLink = (path: string): boolean => {

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Workspace } from '../../protocol/index.js';
-import { readWhole, resolveReal, statFile, writeWhole } from './files.js';
+import { listFolder, readWhole, resolveReal, statFile, writeWhole } from './files.js';
 import { createProcesses } from './processes.js';
 import { findRipgrep } from './ripgrep.js';
 
@@ -24,6 +24,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     writeFile: writeWhole,
     stat: statFile,
     realPath: async (path) => resolveReal(path),
+    list: listFolder,
     run: (spec) => processes.run(spec),
     async ripgrep() {
       ripgrep ??= await findRipgrep({ env: options.env });

@@ -86,7 +86,6 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
   make: { long: 'eval', starts: 'SHELL= MAKEFLAGS= .SHELLFLAGS=' },
   gmake: { long: 'eval', starts: 'SHELL= MAKEFLAGS= .SHELLFLAGS=' },
   cmake: { words: '-E -P' },
-  npx: { short: 'c', values: 'pw', long: 'call', runs: true },
   npm: PACKAGES,
   pnpm: PACKAGES,
   yarn: PACKAGES,

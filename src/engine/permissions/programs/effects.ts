@@ -1,6 +1,7 @@
 import { basename } from 'node:path/posix';
-import { hasHole } from '../shell/hole.js';
+import { HOLE, hasHole } from '../shell/hole.js';
 import type { Segment } from '../shell/reading.js';
+import { readGit, under } from './git.js';
 import { aboveInCommits, openedByGit } from './git-contents.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
@@ -52,7 +53,9 @@ export function touchesOf(
   if (written.readsHere) touches.push({ path: '.', access: 'read', recurses: true });
   const isText = textWords(values);
   for (const [at, value] of values.entries()) {
-    if (at === 0 || written.paths.has(value) || isText.has(at)) continue;
+    // What operands start from may be one of them as well: `tar cC . .`.
+    const isWritten = written.paths.has(value) && !written.starts.includes(value);
+    if (at === 0 || isWritten || isText.has(at)) continue;
     const isRead = written.isKnown && !value.startsWith('-');
     // The flag itself is no path; what is attached to it may be.
     const paths = pathsIn(value);
@@ -61,11 +64,39 @@ export function touchesOf(
     }
     if (isProgram(value)) touches.push(...textTouches(value));
   }
+  for (const start of startsOf(values, written)) {
+    for (const touch of touches.slice(opened.length, MAX_STARTED)) {
+      if (!/^[/~-]/.test(touch.path)) touches.push({ ...touch, path: under([start], touch.path) });
+    }
+  }
   const { inputText } = segment;
   if (inputText !== undefined && (written.takesNames || INTERPRETERS.test(basename(values[0] ?? '')))) {
     touches.push(...textTouches(inputText));
   }
   return touches;
+}
+
+const MAX_STARTS = 8;
+const MAX_STARTED = 500;
+
+/** By such flags programs move to a folder, where their other words start. */
+const MOVES = /^(?:-C|--(?:directory|cwd|chdir|base-directory|prefix|dir))(?:=([^]*))?$/;
+
+/** Other folders than the current one that the words of a command may start from; each may start from the one before. */
+function startsOf(values: readonly string[], { isKnown, starts }: Written): string[] {
+  const isGit = basename(values[0] ?? '') === 'git';
+  const moved = (): string[] => values.flatMap((value, at) => movedTo(value, values[at + 1]));
+  const given = isGit ? readGit(values.slice(1)).folders : isKnown ? starts : moved();
+  const unique = [...new Set(given)];
+  if (unique.length > MAX_STARTS) return [HOLE.any];
+  return [...new Set([...(isGit ? [] : unique), ...unique.map((_, at) => under(unique.slice(0, at + 1), '.'))])];
+}
+
+function movedTo(value: string, next: string | undefined): string[] {
+  const [isMove, attached] = MOVES.exec(value) ?? [];
+  if (isMove === undefined) return /^-C[^=]/.test(value) ? [value.slice(2)] : [];
+  const folder = attached ?? next;
+  return folder === undefined || /^\d+$/.test(folder) ? [] : [folder];
 }
 
 const textTouches = (text: string): Touch[] => tokensIn(text).map((path) => ({ path, access: 'text', isInText: true }));

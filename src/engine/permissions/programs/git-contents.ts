@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path/posix';
 import { looksLikeFile } from '../rules/file-name.js';
 import { HOLE, hasHole, isFree } from '../shell/hole.js';
-import { type GitCall, pathInCommit, readGit } from './git.js';
+import { type GitCall, pathInCommit, readGit, under } from './git.js';
 
 /** When a command shows the contents of files that it does not name. */
 interface Shows {
@@ -15,6 +15,10 @@ const PATCH =
   /^-[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff)/;
 const NAMES =
   /^(?:-s|--(?:no-patch|name-only|name-status|stat|numstat|shortstat|dirstat|cumulative|summary|compact-summary|raw|quiet)(?:=.*)?)$/;
+
+/** Takes back what is said before it. */
+const TAKES_BACK =
+  /^--no-(?!patch|renames|ext-diff|textconv|color|prefix|abbrev|indent|pager|merges|notes|relative|walk)/;
 
 const ALWAYS: Shows = {};
 const PATCHES: Shows = { with: PATCH };
@@ -38,7 +42,9 @@ const SHOWS: Readonly<Record<string, Shows>> = {
   'diff-tree': PATCHES,
   'diff-index': PATCHES,
   'diff-files': PATCHES,
-  'stash show': PATCHES,
+  // With any option but these it shows a patch.
+  'stash show': UNLESS_NAMES,
+  'stash list': PATCHES,
   status: { with: /^-[a-tw-zA-Z]*v|^--verb/ },
 };
 
@@ -63,7 +69,7 @@ export function openedByGit(values: readonly string[]): Opened[] {
   // The contents of an object are shown whatever else is asked for.
   const isObject = subcommand === 'show' && (args.includes('--stdin') || words.some(mayEndInObject));
   if (shows === undefined || !(isObject || showsContents(args, shows))) return [];
-  const here = join('.', ...folders);
+  const here = under(folders, '.');
   const whole = { path: here, ofRepository: subcommand !== 'grep' || words.some((word) => word.includes(':')) };
   const inCommits = words.map((word) => (word.startsWith(':') ? undefined : pathInCommit(word)));
   if (subcommand !== 'grep' && words.length > 0 && inCommits.every((path) => path !== undefined)) {
@@ -93,7 +99,7 @@ export function aboveInCommits(values: readonly string[]): string[] {
   const paths = args.flatMap((arg) => (arg.startsWith('-') ? [] : (pathInCommit(arg) ?? [])));
   if (paths.length > MAX_PATHS) return [HOLE.any];
   return [...new Set(paths)].flatMap((path) =>
-    Array.from({ length: MAX_ABOVE }, (_, up) => join('.', ...folders, '../'.repeat(up), path)),
+    Array.from({ length: MAX_ABOVE }, (_, up) => join(under(folders, '.'), '../'.repeat(up), path)),
   );
 }
 
@@ -102,6 +108,7 @@ const MAX_PATHS = 32;
 
 function showsContents(args: readonly string[], { with: patch, without: names }: Shows): boolean {
   if (patch !== undefined && args.some((arg) => patch.test(arg))) return true;
+  if (names !== undefined && args.some((arg) => TAKES_BACK.test(arg))) return true;
   return names === undefined ? patch === undefined : !args.some((arg) => names.test(arg));
 }
 
@@ -148,18 +155,33 @@ function limitsOf({ args, subcommand }: GitCall): Limits | undefined {
   // Of one object and one file the two are compared.
   const before = end === -1 ? args : args.slice(0, end);
   if (subcommand === 'diff' && before.some((arg) => !arg.startsWith('-') && mayBeObject(arg))) return undefined;
-  const isPath = (word: string): boolean =>
-    !word.startsWith('-') && !/[:^~@]|\.\./.test(word) && looksLikeFile(basename(word));
   const isExclude = (word: string, at: number): boolean => EXCLUDE.test(word) && standsAlone(at);
   const behind = end === -1 ? [] : args.slice(end + 1);
   const excluded = end === -1 ? (isGrep ? [] : args.filter(isExclude)) : behind.filter((word) => EXCLUDE.test(word));
-  const given = end === -1 ? (isGrep ? [] : args.filter(isPath)) : behind.filter((word) => !EXCLUDE.test(word));
+  const given =
+    end === -1 ? (isGrep ? [] : pathsAmong(args, standsAlone)) : behind.filter((word) => !EXCLUDE.test(word));
   const isClear = given.every((path) => !path.startsWith(':'));
   const excludes = excluded
     .map((word) => EXCLUDE.exec(word)?.[1] ?? '')
     .filter((path) => !/[*?[\\]/.test(path) && !hasHole(path));
   if (given.length === 0 && excludes.length === 0) return undefined;
   return { given: isClear ? given : [], excludes };
+}
+
+const REVISION =
+  /^(?:(?:[A-Z]+_)?HEAD|main|master|develop|trunk|(?:origin|upstream|refs|tags|heads|remotes)\/.*|v?\d[\w.-]*|[\da-f]{7,64})$/;
+
+/** Without dashes in between, all words are paths from the first that is none of a commit; it may be a folder before that. */
+function pathsAmong(args: readonly string[], standsAlone: (at: number) => boolean): string[] {
+  const isPath = (word: string): boolean =>
+    !word.startsWith('-') && !/[:^~@]|\.\../.test(word) && looksLikeFile(basename(word));
+  const first = args.findIndex(isPath);
+  if (first === -1) return [];
+  const mayBeFolder = (word: string, at: number): boolean =>
+    /(?:^|\/)\.{0,2}$/.test(word) || (standsAlone(at) && !/[:^~@]|\.\./.test(word) && !REVISION.test(word));
+  return args.filter(
+    (word, at) => !word.startsWith('-') && word !== '' && !EXCLUDE.test(word) && (at >= first || mayBeFolder(word, at)),
+  );
 }
 
 /** A star of git goes over slashes: of the last name only what follows the first one is certain. */

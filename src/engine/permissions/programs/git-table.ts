@@ -172,9 +172,12 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitSpec>> = {
   },
   config: {
     needsTrust: true,
-    short: 'z',
-    long: 'get get-all local global system type= bool int path show-origin show-scope name-only default=',
-    accept: ({ flags, operands }) => (flags.has('get') || flags.has('get-all')) && operands.length === 1,
+    short: 'zl',
+    long: 'get get-all list local global system type= bool int path show-origin show-scope name-only default=',
+    // A key alone is read; with a value behind it, it is set.
+    accept: ({ flags, operands: [key = '', ...more] }) =>
+      more.length === 0 &&
+      (flags.has('l') || flags.has('list') ? key === '' : /^[^.\uE000-\uE005]+\.[^\uE000-\uE005]+$/.test(key)),
   },
   version: { short: '', long: 'build-options' },
 };

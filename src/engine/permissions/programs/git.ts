@@ -1,3 +1,4 @@
+import { join } from 'node:path/posix';
 import { readFlags } from '../command-flags.js';
 import { isFree } from '../shell/hole.js';
 import type { GitSpec } from './git-table.js';
@@ -47,6 +48,10 @@ export function readGit(args: readonly string[]): GitCall {
   return { subcommand: args[at], args: args.slice(at + 1), folders, configs, options, at };
 }
 
+/** Each folder of `-C` starts from the one before it. */
+export const under = (folders: readonly string[], path: string): string =>
+  [...folders, path].reduce((from, to) => (to.startsWith('/') ? to : join(from, to)), '.');
+
 /** Settings that change how something looks, and nothing that runs. */
 const HARMLESS_CONFIG =
   /^(?:color\.[\w.-]+|column\.\w+|advice\.\w+|core\.(?:quotepath|abbrev|autocrlf|whitespace|commentchar)|diff\.(?:renames|renamelimit|context|noprefix|mnemonicprefix|algorithm|colormoved|interhunkcontext)|log\.(?:date|decorate|abbrevcommit|follow|showroot)|status\.\w+|user\.(?:name|email)|author\.\w+|committer\.\w+|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|pull\.(?:rebase|ff)|merge\.(?:ff|conflictstyle)|rebase\.autostash|gc\.auto|fetch\.prune|push\.(?:default|autosetupremote))=/i;
@@ -79,11 +84,15 @@ export function judgeGit(args: readonly string[], table: Readonly<Record<string,
   if (formats.some(asksForSignature)) return undefined;
   if (call.args.some((arg) => arg.includes('::'))) return undefined;
   // Any word may be a path, and a path outside the repository is read as a plain file.
-  const words = call.args.filter((arg) => arg !== '' && !arg.startsWith('-'));
+  const given = call.args.filter((arg) => arg !== '' && !arg.startsWith('-'));
+  const starts = (path: string): string[] => (call.folders.length === 0 ? [path] : [path, under(call.folders, path)]);
+  const words = given.flatMap(starts);
   const inCommits = words.flatMap((word) => pathInCommit(word) ?? []);
-  const ofRanges = (read.flags.get('L') ?? []).flatMap((range) => /:([^:]+)$/.exec(range)?.[1] ?? []);
+  const ofRanges = (read.flags.get('L') ?? []).flatMap(
+    (range) => /:([^:]+)$/.exec(range)?.slice(1).flatMap(starts) ?? [],
+  );
   return {
-    paths: ['.', ...call.folders, ...words, ...inCommits, ...ofRanges, ...read.operands],
+    paths: ['.', under(call.folders, '.'), ...call.folders, ...words, ...inCommits, ...ofRanges, ...read.operands],
     needsTrust: spec.needsTrust === true || call.folders.length > 0,
   };
 }

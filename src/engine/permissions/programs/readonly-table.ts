@@ -130,6 +130,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
   },
   uniq: {
     operands: 'paths',
+    endsFlags: true,
     short: 'cdDiuz',
     shortValue: 'fsw',
     long:
@@ -202,6 +203,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
     operands: 'paths',
     // Of a word it takes the first letter alone: `-ac` is `-a`, and what follows is no value of `-c`.
     words: 'alone',
+    endsFlags: true,
     short: 'aAbCdeipu',
     shortValue: 'cglnos',
     accept: hasOneOperand,

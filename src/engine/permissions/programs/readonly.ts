@@ -68,6 +68,7 @@ const PS_WORD = new RegExp(`^(?:aux|-ef|-[efAp]|-[ou]|\\d+|${PS_COLUMN}(?:,${PS_
 export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables = TABLES): ReadOnlyUse | undefined {
   const [name, ...args] = words;
   if (name === undefined) return undefined;
+  if (args.length === 1 && isVersionWord(name, args[0] ?? '')) return { ...TEXT, needsTrust: true };
   if (Object.hasOwn(JUDGES, name)) return JUDGES[name]?.(args, tables);
   const spec = Object.hasOwn(tables.programs, name) ? tables.programs[name] : undefined;
   const read = spec && readFlags(args, spec);
@@ -76,13 +77,68 @@ export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables =
   return toUse(spec, read);
 }
 
+/**
+ * Programs of which a lone flag asks for the version, and which. A project may say which version of them runs. Not those
+ * that manage packages: a project may say by a file which program runs in their place.
+ */
+const VERSION_WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    node: '-v --version',
+    deno: '-V --version',
+    bun: '-v --version',
+    tsc: '-v --version',
+    eslint: '-v --version',
+    prettier: '--version',
+    vitest: '-v --version',
+    jest: '-v --version',
+    python: '-V --version',
+    python3: '-V --version',
+    pip: '-V --version',
+    pip3: '-V --version',
+    uv: '-V --version',
+    poetry: '-V --version',
+    pytest: '-V --version',
+    ruff: '-V --version',
+    mypy: '-V --version',
+    ruby: '-v --version',
+    gem: '-v --version',
+    bundle: '--version',
+    perl: '-v --version',
+    php: '-v --version',
+    java: '-version --version',
+    javac: '-version --version',
+    mvn: '-v --version',
+    gradle: '-v --version',
+    go: 'version',
+    rustc: '-V --version',
+    cargo: '-V --version',
+    rustup: '-V --version',
+    gcc: '--version',
+    'g++': '--version',
+    cc: '--version',
+    clang: '--version',
+    make: '-v --version',
+    cmake: '--version',
+    docker: '-v --version',
+    bash: '--version',
+    gh: '--version',
+    curl: '-V --version',
+    jq: '-V --version',
+    rg: '-V --version',
+  }).map(([name, words]) => [name, listed(words)]),
+);
+
+const isVersionWord = (name: string, word: string): boolean => VERSION_WORDS.get(name)?.has(word) === true;
+
 function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
   const { flags } = read;
-  const paths = pathsOf(read, spec).filter((path) => path !== '-');
+  const late = spec.operands === 'paths' ? read.late.filter((value) => value.includes('/')) : [];
+  const paths = [...pathsOf(read, spec), ...late].filter((path) => path !== '-');
   const recurses =
     spec.recurses === 'always' ||
     (spec.recurses !== undefined && spec.recurses.split(' ').some((flag) => flags.has(flag)));
-  const includes = flags.get('include');
+  // Where the first of the two leaves something out, what fits neither is searched.
+  const includes = flags.has('exclude') ? undefined : flags.get('include');
   const isRipgrep = spec.recurses === 'always';
   const showsHidden = ['hidden', '.', 'u', 'unrestricted', 'glob', 'g', 'iglob'].some((flag) => flags.has(flag));
   return {
@@ -154,6 +210,7 @@ function judgeSed(args: readonly string[]): ReadOnlyUse | undefined {
   const read = readFlags(args, {
     short: 'nErsuz',
     shortValue: 'e',
+    endsFlags: true,
     long: 'quiet silent expression= regexp-extended separate unbuffered null-data posix debug',
   });
   if (read === undefined) return undefined;

@@ -42,6 +42,10 @@ export interface WriterSpec {
   recurses?: string;
   /** Without a folder it opens what lies below the current one. */
   readsHere?: boolean;
+  /** It changes files below the current folder that nobody names: `always`, or where no folder is named. */
+  here?: 'always' | 'unnamed';
+  /** Flags whose value is the folder that its operands start from. */
+  starts?: string;
   /** Files that it changes without naming them. */
   changes?: (args: readonly string[]) => readonly string[];
 }
@@ -60,6 +64,7 @@ const TAR: WriterSpec = {
   targets: 'C directory one-top-level',
   unpacks: 'x extract get',
   lists: 'T files-from',
+  starts: 'C directory cd',
   recurses: 'always',
 };
 const VIM: WriterSpec = { writes: 'all', scripts: 'c cmd', plain: 'eEnNsRZ', changes: writtenByVim };
@@ -157,7 +162,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   awk: AWK,
   gawk: AWK,
   yq: { writes: 'rest', only: 'i inplace', scripts: 'expression from-file' },
-  patch: { writes: 'all', outputs: 'o output r reject-file d directory', takesNames: true },
+  patch: { writes: 'all', outputs: 'o output r reject-file d directory', takesNames: true, here: 'always' },
   ed: ALL,
   ex: VIM,
   vi: VIM,
@@ -249,9 +254,10 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   'git restore': { writes: 'all', spreads: 'folder' },
   'git rm': { writes: 'all', spreads: 'r' },
   'git mv': { writes: 'all', joins: 'last', spreads: 'sources' },
-  'git clean': { writes: 'all', spreads: 'folder' },
-  'git apply': { writes: 'all', outputs: 'directory', takesNames: true },
-  'git am': { writes: 'none', outputs: 'directory', takesNames: true },
+  'git clean': { writes: 'all', spreads: 'folder', here: 'unnamed', scripts: 'e exclude', plain: 'dfnqxX' },
+  'git apply': { writes: 'all', outputs: 'directory', takesNames: true, here: 'always' },
+  'git am': { writes: 'none', outputs: 'directory', takesNames: true, here: 'always' },
+  'git checkout-index': { writes: 'all', outputs: 'prefix', here: 'always' },
   'git config': { writes: 'none', outputs: 'f file', changes: changedByGit },
   'git archive': { writes: 'none', outputs: 'o output' },
   'git bundle': { writes: 'rest' },

@@ -6,13 +6,13 @@ import { readGit } from './git.js';
 import { listed } from './listed.js';
 import type { WriterSpec } from './writer-table.js';
 
-/** A file or folder that a command changes. */
+/** A file or folder that a command changes. Of a `patched` folder some files are, and which is not known. */
 export interface Write {
   path: string;
   /** Only if the place it would be made in is a folder. */
   isPossible?: boolean;
   /** What lies below it is `changed` too; a folder's contents are `copied` there, those of an archive `unpacked`. */
-  below?: 'changed' | 'copied' | 'unpacked';
+  below?: 'changed' | 'copied' | 'unpacked' | 'patched';
 }
 
 export interface Written {
@@ -25,6 +25,8 @@ export interface Written {
   readsHere: boolean;
   /** Its standard input names files that it writes. */
   takesNames: boolean;
+  /** Folders that its operands start from. */
+  starts: readonly string[];
 }
 
 type Writers = Readonly<Record<string, WriterSpec>>;
@@ -36,6 +38,7 @@ const NOTHING: Written = {
   recurses: false,
   readsHere: false,
   takesNames: false,
+  starts: [],
 };
 
 /** The files that a command is known to write. */
@@ -44,6 +47,8 @@ export function findWrites(values: readonly string[], writers: Writers): Written
   if (found === undefined) return NOTHING;
   const { spec, args } = found;
   const writes = [...directWrites(args, spec), ...joinedWrites(args, spec), ...unpackedWrites(args, spec)];
+  const isHere = spec.here === 'always' || (spec.here === 'unnamed' && operandsOf(args, spec).length === 0);
+  if (isHere) writes.push({ path: '.', below: 'patched' });
   const changed = spec.changes?.(args) ?? [];
   writes.push(...(changed.length > MAX_PAIRS ? UNSEEN : changed.map((path) => ({ path }))));
   const hasFlag = (flags: string | undefined): boolean => flags === 'always' || flagged(args, flags);
@@ -56,6 +61,7 @@ export function findWrites(values: readonly string[], writers: Writers): Written
       flagged(args, spec.lists) ||
       (spec.readsHere === true && hasFlag(spec.recurses) && operandsOf(args, spec).length < 2),
     takesNames: spec.takesNames === true,
+    starts: valuesOf(args, spec.starts),
   };
 }
 

@@ -108,7 +108,12 @@ function addRule(addition: Addition): void {
     if (isForbidding) index.addTool(compiled);
     return;
   }
-  if (specifier === undefined) return index.addTool(compiled);
+  if (specifier === undefined) {
+    index.addTool(compiled);
+    // Whoever forbids reading or editing as such means every way of it; whoever takes a tool away means that one.
+    if (isForbidding && addition.layer.namesTools !== true) index.addWhole(compiled);
+    return;
+  }
   if (tool === '*') return breaks('only a rule for one tool can have brackets');
   if (tool === 'Bash') return addCommandRule(addition, breaks);
   if (READ_TOOLS.has(tool) || EDIT_TOOLS.has(tool)) return addPathRule(addition, breaks);
@@ -120,10 +125,10 @@ function addRule(addition: Addition): void {
   breaks(`a rule for ${tool} has no brackets: what they would be about is not known`);
 }
 
-/** For allowing, the tools of one server are the only pattern of names. */
+/** For allowing, tools of one server that is named in full are the only pattern of names. */
 function doubtPattern(tool: string, behavior: PermissionBehavior): string | undefined {
-  if (tool === '*' || behavior !== 'allow' || /^mcp__(?:(?!__)[^*])+__\*$/.test(tool)) return undefined;
-  return 'a name with * can be denied or asked about; only "*" and "mcp__server__*" can be allowed';
+  if (tool === '*' || behavior !== 'allow' || /^mcp__(?:(?!__)[^*])+__[^]+$/.test(tool)) return undefined;
+  return 'a name with * can be denied or asked about; only "*" and names of one server, as "mcp__server__get_*", can be allowed';
 }
 
 function addCommandRule({ rule, compiled, index }: Addition, breaks: (problem: string) => void): void {

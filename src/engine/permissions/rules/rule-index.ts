@@ -58,6 +58,9 @@ export class RuleIndex {
   readonly broken: CompiledRule[] = [];
   readonly reads = new PathIndex<CompiledRule>();
   readonly edits = new PathIndex<CompiledRule>();
+  /** Rules about all reading and all editing, by whatever tool or command that is known to do so. */
+  wholeRead: CompiledRule | undefined;
+  wholeEdit: CompiledRule | undefined;
 
   constructor(purpose: 'forbid' | 'allow') {
     this.#purpose = purpose;
@@ -70,7 +73,7 @@ export class RuleIndex {
 
   /** Some rule is about paths that commands may touch. */
   get judgesPaths(): boolean {
-    return this.reads.size > 0 || this.edits.size > 0;
+    return this.reads.size > 0 || this.edits.size > 0 || this.wholeRead !== undefined || this.wholeEdit !== undefined;
   }
 
   get folders(): string[] {
@@ -83,9 +86,15 @@ export class RuleIndex {
 
   addTool(rule: CompiledRule): void {
     const { tool } = rule;
-    if (tool.includes('*') && this.#purpose === 'forbid') {
+    if (tool.includes('*') && (this.#purpose === 'forbid' || !/^(?:\*|mcp__.*__\*)$/.test(tool))) {
       this.#toolPatterns.push({ rule, tokens: parseGlob(tool, { onlyStars: true }) });
     } else if (!this.#tools.has(tool)) this.#tools.set(tool, rule);
+  }
+
+  /** `Read` and `Edit` without brackets forbid more than the tools of these names. */
+  addWhole(rule: CompiledRule): void {
+    if (rule.tool === 'Read') this.wholeRead ??= rule;
+    if (rule.tool === 'Edit') this.wholeEdit ??= rule;
   }
 
   addCommand(rule: CompiledRule, pattern: CommandPattern): void {
@@ -120,6 +129,8 @@ export class RuleIndex {
       const server = this.#server(name);
       if (server !== undefined) return server;
     }
+    // Whose tool it is must be certain to allow it.
+    if (this.#purpose === 'allow' && (name.split('__').length !== 3 || name.includes('___'))) return undefined;
     return this.#toolPatterns.find(({ tokens }) => matchesGlob(tokens, name))?.rule;
   }
 

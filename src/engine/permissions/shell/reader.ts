@@ -281,11 +281,15 @@ function foundBy(node: CommandNode): string[] | undefined {
   if (node.type !== 'Command' || node.prefix.length > 0) return undefined;
   if (listsFiles(node)) return pathsFound([{ value: 'find', splits: false }]);
   if (node.name?.text !== 'find') return undefined;
-  const words = node.args.map((word) => (word.type === 'Word' ? word.value : ''));
+  const words = node.args.map((word) => (word.type === 'Word' ? withHoles(word) : ''));
   const isPlain = node.suffix.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
   if (!isPlain || words.some((word) => /^-(?:printf|fprint|exec|ok|ls)/.test(word))) return undefined;
   return pathsFound(['find', ...words].map((value) => ({ value, splits: false })));
 }
+
+/** Without quotes the shell matches it against names first. */
+const withHoles = ({ text, value }: { text: string; value: string }): string =>
+  text === value ? value.replace(/\*|\[.*\]/g, HOLE.star).replaceAll('?', HOLE.one) : value;
 
 /** Paths below the folder it runs in, unless a word says otherwise. */
 const listsFiles = ({ name, suffix }: Command): boolean =>

@@ -116,6 +116,7 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
   if (read === undefined) return guess(words, found);
   const { flags, at, operands } = read;
   const { trust } = spec;
+  if (isUnclear(read, { ...found, words })) return guess(words, found);
   if (listed(spec.asks).some((flag) => flags.has(flag))) return { inner: [], trust, own: words };
   const scripts = listed(spec.scripts).flatMap((flag) => flags.get(flag) ?? []);
   const inner = scripts.map((script): Inner => ({ script: asWord(words, script), at: words.length }));
@@ -123,6 +124,8 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
   const rest = words.slice(at);
   switch (spec.shape) {
     case 'shell':
+      // What takes back a flag, or ends them, comes before the line.
+      if (/^(?:\+|-$)/.test(words[at]?.value ?? '')) return guess(words, found);
       return unwrapShell(words, { spec, flags, at });
     case 'lines': {
       const lines = rest.slice(0, spec.lines ?? rest.length).filter(({ value }) => value !== '-' && value !== '');
@@ -152,8 +155,31 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
   }
 }
 
+/** Of these xargs takes the last, and one that gives a number may take back one that gives a mark. */
+const XARGS_MARKS = new Set('I i replace'.split(' '));
+const XARGS_COUNTS = new Set('L l n max-lines max-args'.split(' '));
+
+/** Flags are known, but not what becomes of them together. */
+function isUnclear(
+  { flags, given, at }: Leading,
+  { spec, start, words }: Found & { words: readonly ShellWord[] },
+): boolean {
+  if (spec.shape === 'xargs') {
+    const marks = given.filter((name) => XARGS_MARKS.has(name));
+    const isOpen = [...XARGS_MARKS].some((name) => flags.get(name)?.some(hasHole));
+    return isOpen || (marks.length > 0 && given.some((name) => XARGS_COUNTS.has(name))) || marks.length > 1;
+  }
+  // What is split goes on with the words right behind it, flags or not.
+  const splits = given.filter((name) => listed(spec.splits).includes(name));
+  if (splits.length > 1 || (splits.length === 1 && splits[0] !== given.at(-1))) return true;
+  if (spec.mixes !== true) return false;
+  const end = words.findIndex(({ value }, index) => index >= start && value === '--');
+  return words.slice(at, end === -1 ? words.length : end).some(({ value }) => value.startsWith('-'));
+}
+
 interface Leading {
   flags: ReadFlags['flags'];
+  given: ReadFlags['given'];
   /** Where what it runs begins. */
   at: number;
   /** Words that are no flags, of a program that takes both in any order. */
@@ -182,7 +208,7 @@ function readLeading(words: readonly ShellWord[], { spec, start }: Found): Leadi
   if (operands > 0 && words[at]?.value === '--') at += 1;
   // With operands in between flags may go on, and the command would begin later.
   if (operands > 0 && spec.trust !== 'clear' && words[at]?.value.startsWith('-')) return undefined;
-  return { flags: read.flags, at, operands: read.operands };
+  return { flags: read.flags, given: read.given, at, operands: read.operands };
 }
 
 interface CommandShape {
@@ -210,7 +236,8 @@ function unwrapCommand(words: readonly ShellWord[], { spec, flags, at, inner, st
   }
   const given = words.slice(from);
   const rest = spec.program === undefined ? given : [{ value: spec.program, splits: false }, ...given];
-  const folder = listed(spec.folders).flatMap((flag) => flags.get(flag) ?? [])[0];
+  const folders = listed(spec.folders).flatMap((flag) => flags.get(flag) ?? []);
+  const folder = folders.length > 1 ? '' : folders[0];
   const common = { assignments, at: from, ...(folder !== undefined && { folder: asWord(words, folder) }) };
   const own = trust === 'clear' && (given.length > 0 || words[0]?.value !== 'env') ? {} : { own: words };
   if (listed(spec.joined).some((flag) => flags.has(flag))) {
@@ -218,8 +245,10 @@ function unwrapCommand(words: readonly ShellWord[], { spec, flags, at, inner, st
     return { inner: [...inner, { ...common, script: join(rest) }], trust, ...own };
   }
   if (given.length === 0) return { inner, trust, ...(start > 0 && own) };
-  const afterScript = inner.length > 0 && listed(spec.scripts).length > 0;
-  return { inner: afterScript ? inner : [{ ...common, words: rest }], trust, ...own };
+  const command: Inner = { ...common, words: rest };
+  // A package may have a program of any name: a rule for who runs it is enough, but for what is forbidden.
+  if (spec.packages === true || inner.length > 0) return { inner, guesses: [command], trust, ...own };
+  return { inner: [command], trust, ...own };
 }
 
 /** `env -S 'a b' c`: the text is cut into words, flags and all. */
@@ -313,7 +342,7 @@ function unwrapFind(words: readonly ShellWord[], spec: WrapperSpec): Unwrapped {
     at = end === -1 ? words.length : end;
   }
   const appends = spec.appends === true;
-  const found = appends ? pathsAnywhere(own) : pathsFound(own);
+  const found = appends ? pathsAnywhere(own) : pathsFound(words);
   const inner = clauses.flatMap(({ command, name, at }): Inner[] => {
     const isInFolder = name === '-execdir' || name === '-okdir';
     const folder = isInFolder ? { folder: { value: '', splits: false } } : {};
@@ -357,10 +386,14 @@ function pathsAnywhere(words: readonly ShellWord[]): string[] {
   return roots.length > MAX_ROOTS ? [HOLE.any] : roots.map((root) => root + HOLE.below);
 }
 
+const ACTION = /^-(?:exec|execdir|ok|okdir|print|print0|printf|ls|fls|fprint|fprint0|fprintf|delete)$/;
+
 /** What find finds: paths that begin with one of its folders, and end as `-name` says. */
 export function pathsFound(words: readonly ShellWord[]): string[] {
   const values = words.map(({ value }) => value);
-  const names = values.filter((_, index) => values[index - 1] === '-name');
+  const action = values.findIndex((value) => ACTION.test(value));
+  // What stands behind an action limits what comes after it alone.
+  const names = values.slice(0, action === -1 ? values.length : action).filter((_, at) => values[at - 1] === '-name');
   const isPlain = names.length === 1 && !values.some((value) => /^(?:!|-not|-o|-or|,)$/.test(value));
   const end = isPlain ? (/^[*\uE002]([^*?[\]\\/\uE000-\uE005]+)$/.exec(names[0] ?? '')?.[1] ?? '') : '';
   return rootsOf(words).map((root) => root + HOLE.below + end);

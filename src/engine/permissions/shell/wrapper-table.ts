@@ -44,6 +44,10 @@ export interface WrapperSpec extends FlagSpec {
   appends?: boolean;
   /** Beginnings of the words that select the running of commands are enough. */
   abbreviates?: boolean;
+  /** Its own flags may stand behind the command too, up to `--`. */
+  mixes?: boolean;
+  /** What it runs is a program of a package: a rule for it is enough, but for what is forbidden. */
+  packages?: boolean;
 }
 
 const SHELL: WrapperSpec = {
@@ -51,6 +55,8 @@ const SHELL: WrapperSpec = {
   trust: 'clear',
   short: 'abcefhlmnprstuvxBCEHPT',
   shortValue: 'o',
+  // The value is the next word, whatever letters follow.
+  words: 'apart',
   long: 'login noprofile norc posix verbose restricted',
 };
 
@@ -74,10 +80,28 @@ const LOADER: WrapperSpec = {
   long: 'library-path= preload= audit= inhibit-cache argv0=',
 };
 
+const each = (names: string, spec: WrapperSpec): Record<string, WrapperSpec> =>
+  Object.fromEntries(names.split(', ').map((name) => [name, spec]));
+
 const plain = (trust: WrapperSpec['trust'], flags: Omit<WrapperSpec, 'shape' | 'trust'> = {}): WrapperSpec => ({
   shape: 'command',
   trust,
   ...flags,
+});
+
+const NPM_EXEC = plain('guarded', {
+  mixes: true,
+  short: 'y',
+  shortValue: 'cw',
+  scripts: 'c call',
+  long: 'yes package= call= workspace= workspaces',
+});
+const PACKAGES = plain('guarded', {
+  packages: true,
+  short: 'yqs',
+  shortValue: 'pcw',
+  scripts: 'c call',
+  long: 'yes no-install quiet silent bun offline prefer-offline package= call= workspace= from= with= python= spec=',
 });
 
 /** Keys are the name of a program, or its name and the words that select the running of commands. */
@@ -155,9 +179,10 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     shortValue: 'efnps',
     long: 'auto-servernum auth-file= error-file= listen-tcp server-num= xauth-protocol= server-args= wait=',
   }),
-  'dbus-run-session': plain('guarded', { long: 'config-file= dbus-daemon=' }),
-  'dbus-launch': plain('guarded', { long: 'exit-with-session sh-syntax csh-syntax config-file=' }),
-  fakeroot: plain('guarded', { short: 'uv', shortValue: 'lsi', long: 'lib= faked= unknown-is-real' }),
+  // Not the flags that name a program, a library or a configuration of theirs.
+  'dbus-run-session': plain('guarded'),
+  'dbus-launch': plain('guarded', { long: 'exit-with-session sh-syntax csh-syntax' }),
+  fakeroot: plain('guarded', { short: 'uv', shortValue: 'si', long: 'unknown-is-real' }),
   faketime: plain('guarded', { operands: 1, short: 'fm', long: 'exclude-monotonic' }),
   torsocks: plain('guarded', { short: 'idq', shortValue: 'u' }),
   proxychains: plain('guarded', { short: 'q', shortValue: 'f' }),
@@ -185,10 +210,11 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     scripts: 'c command',
     long: 'shared exclusive unlock nonblock close no-fork timeout= wait= conflict-exit-code= verbose command=',
   }),
+  // Not `-o`: behind a bar it is a command.
   strace: plain('guarded', {
     short: 'CDFcdfiknqrtTvwxyYzZ',
-    shortValue: 'abeEIoOpPsSuUX',
-    long: 'follow-forks output= trace= summary summary-only trace-path= quiet[=] decode-fds[=]',
+    shortValue: 'abeEIOpPsSuUX',
+    long: 'follow-forks trace= summary summary-only trace-path= quiet[=] decode-fds[=]',
   }),
   ltrace: plain('guarded', { short: 'bcCfhiLrStTV', shortValue: 'aAeDFlnopsuwxX', long: 'output=' }),
   'perf stat': plain('guarded', { short: 'adv', shortValue: 'eorCGp', long: 'event= output= repeat= detailed' }),
@@ -202,8 +228,9 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     shape: 'lines',
     trust: 'guarded',
     short: 'Ni',
-    shortValue: 'wmMrspPcLSuo',
-    scripts: 's setup p prepare c cleanup conclude',
+    // Not `-L`: it fills in words of the lines.
+    shortValue: 'wmMrspPcSuo',
+    scripts: 's setup p prepare c cleanup conclude S shell',
     long: 'warmup= min-runs= max-runs= runs= setup= prepare= conclude= cleanup= shell= ignore-failure export-json= export-markdown= show-output',
   },
 
@@ -270,8 +297,9 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   proot: plain('guarded', { short: '0iS', shortValue: 'brwqk', folders: 'w' }),
   'systemd-run': plain('guarded', {
     short: 'dGPqrSt',
-    shortValue: 'EHMpu',
-    long: 'user system scope unit= property= pty pipe wait collect quiet slice= uid= gid= setenv= on-active= same-dir working-directory=',
+    // Not `-p`: properties may be commands.
+    shortValue: 'EHMu',
+    long: 'user system scope unit= pty pipe wait collect quiet slice= uid= gid= setenv= on-active= same-dir working-directory=',
     folders: 'working-directory',
   }),
   cgexec: plain('guarded', { shortValue: 'g', long: 'sticky' }),
@@ -280,13 +308,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'systemd-inhibit': plain('guarded', { long: 'what= who= why= mode=' }),
   'systemd-cat': plain('guarded', { shortValue: 'tp', long: 'identifier= priority=' }),
   'ssh-agent': plain('guarded', { short: 'cs', shortValue: 'aEPt' }),
-  screen: plain('guarded', { short: 'aAdDilLmqrRUx', shortValue: 'ehpsStT' }),
-  'start-stop-daemon': plain('guarded', {
-    short: 'SKTHbmqtvo',
-    shortValue: 'apnucgdxrNP',
-    long: 'start background make-pidfile pidfile= chuid= chdir= exec= startas= quiet oknodo name= user= nicelevel=',
-    scripts: 'x a exec startas',
-  }),
+  screen: plain('guarded', { short: 'aAdDilLmqrRUx', shortValue: 'ehpStT' }),
   'ld.so': LOADER,
   'ld-linux-x86-64.so.2': LOADER,
   'ld-linux.so.2': LOADER,
@@ -295,33 +317,32 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'ld-musl-x86_64.so.1': LOADER,
   'ld-musl-aarch64.so.1': LOADER,
   catchsegv: plain('guarded'),
-  runcon: SOMEWHERE,
-  daemonize: SOMEWHERE,
-  tsp: SOMEWHERE,
-  nq: SOMEWHERE,
-  dtach: SOMEWHERE,
-  abduco: SOMEWHERE,
-  'pueue add': SOMEWHERE,
-  schroot: SOMEWHERE,
-  run0: SOMEWHERE,
-  'systemd-nspawn': SOMEWHERE,
-  'flatpak-spawn': SOMEWHERE,
+  ...each(
+    'runcon, daemonize, daemon, tsp, nq, dtach, abduco, pueue add, schroot, run0, systemd-nspawn, flatpak-spawn, ' +
+      'start-stop-daemon, chpst, softlimit, timelimit, setlock, s6-setuidgid, s6-env, s6-softlimit, with-contenv, ' +
+      'pm2 start, retry, mpirun, mpiexec, srun, pkgx, annotate-output, logsave, uftrace, heaptrack, sandbox-exec, please, winpty, ' +
+      'tmux new-session, tmux new, tmux new-window, tmux neww, tmux split-window, tmux splitw, tmux respawn-pane, ' +
+      'tmux respawnp, tmux respawn-window, tmux respawnw, tmux run-shell, tmux run, tmux if-shell, tmux if, ' +
+      'tmux display-popup, tmux popup, tmux pipe-pane, tmux pipep, tmux send-keys, tmux send',
+    SOMEWHERE,
+  ),
   sshpass: plain('guarded', { short: 'ev', shortValue: 'pfdP' }),
   envdir: plain('guarded', { operands: 1 }),
-  envchain: SOMEWHERE,
-  dotenv: SOMEWHERE,
-  'op run': SOMEWHERE,
-  'aws-vault exec': SOMEWHERE,
-  'doppler run': SOMEWHERE,
-  'chamber exec': SOMEWHERE,
-  'infisical run': SOMEWHERE,
-  'sops exec-env': SOMEWHERE,
-  'sops exec-file': SOMEWHERE,
-  watchexec: SOMEWHERE,
-  'cargo watch': SOMEWHERE,
-  'cargo-watch': SOMEWHERE,
-  'rr record': SOMEWHERE,
-  gdbserver: SOMEWHERE,
+  ...each(
+    'envchain, dotenv, dotenvx, env-cmd, cross-env-shell, op run, aws-vault exec, doppler run, chamber exec, ' +
+      'infisical run, sops exec-env, sops exec-file, teller run, berglas exec, vaultenv, envconsul, summon, ' +
+      'watchexec, cargo watch, cargo-watch, reflex, onchange, chokidar, when-changed, watchman-make, ' +
+      'start-server-and-test, start-test, server-test, forever start, rr record, gdbserver, lldb, rust-gdb, rust-lldb',
+    SOMEWHERE,
+  ),
+  'cross-env': plain('guarded', { assigns: true }),
+  concurrently: {
+    shape: 'lines',
+    trust: 'guarded',
+    short: 'kgrhi',
+    shortValue: 'npcmts',
+    long: 'kill-others kill-others-on-fail group raw no-color hide= names= prefix= prefix-colors= max-processes= success= timings',
+  },
   chronic: plain('guarded', { short: 'ev' }),
   ifne: plain('guarded', { short: 'n' }),
   eatmydata: plain('guarded'),
@@ -344,6 +365,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   },
   // What it fills in is not known, so that it is always asked about.
   parallel: { shape: 'parallel', trust: 'clear' },
+  sem: { shape: 'parallel', trust: 'clear' },
   find: { shape: 'find', trust: 'guarded', clauses: '-exec -execdir -ok -okdir' },
   fd: FD,
   fdfind: FD,
@@ -352,39 +374,48 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   'uv run': plain('guarded', {
     short: 'qvm',
     shortValue: 'p',
-    long: 'with= extra= group= python= no-sync frozen locked isolated quiet',
+    folders: 'directory',
+    long: 'with= extra= group= python= no-sync frozen locked isolated quiet no-project all-extras all-groups dev no-dev directory=',
   }),
   'poetry run': plain('guarded', { short: 'nqv' }),
-  'pipenv run': plain('guarded'),
   'pdm run': plain('guarded', { short: 's' }),
-  'hatch run': plain('guarded'),
-  'rye run': plain('guarded'),
   'conda run': plain('guarded', {
     short: 'v',
     shortValue: 'np',
+    folders: 'cwd',
     long: 'name= prefix= no-capture-output live-stream cwd=',
   }),
   'bundle exec': plain('guarded', { long: 'keep-file-descriptors' }),
-  'npm exec': plain('guarded', {
-    short: 'y',
-    shortValue: 'cw',
-    scripts: 'c call',
-    long: 'yes package= call= workspace=',
-  }),
+  'npm exec': NPM_EXEC,
+  'npm x': NPM_EXEC,
   'pnpm exec': plain('guarded', { short: 'cr', long: 'recursive parallel shell-mode' }),
-  'yarn exec': plain('guarded'),
-  'lerna exec': plain('guarded', { long: 'scope= ignore= parallel stream concurrency= no-bail' }),
+  'lerna exec': plain('guarded', { mixes: true, long: 'scope= ignore= parallel stream concurrency= no-bail' }),
   'direnv exec': plain('guarded', { operands: 1 }),
-  'rbenv exec': plain('guarded'),
-  'pyenv exec': plain('guarded'),
-  'asdf exec': plain('guarded'),
-  'mise exec': plain('guarded', { shortValue: 'Cc', scripts: 'c command', long: 'command= cd=' }),
-  'nix develop': plain('guarded', { shortValue: 'c', scripts: 'c command', long: 'command=' }),
-  'nix-shell': plain('guarded', { shortValue: 'pA', scripts: 'run command', long: 'run= command= packages= pure' }),
+  'rustup run': plain('guarded', { operands: 1, long: 'install' }),
+  ...each(
+    'pipenv run, hatch run, rye run, yarn exec, rbenv exec, pyenv exec, asdf exec, nodenv exec, jenv exec, goenv exec, ' +
+      'plenv exec, phpenv exec, luaenv exec, tfenv exec',
+    plain('guarded'),
+  ),
+  ...each('npx, pnpx, bunx, bun x, pnpm dlx, yarn dlx, uvx, uv tool run, pipx run', PACKAGES),
+  // What stands before the command are names of tools, or flags with any number of values.
+  ...each(
+    'mise exec, mise x, rtx exec, rtx x, nvm exec, nvm run, fnm exec, volta run, n exec, n run, rvm do, chruby-exec, ' +
+      'nix shell, nix develop, nix run, nix-shell, nix-user-chroot, guix shell, guix environment, devbox run, devenv shell, ' +
+      'pixi run, mamba run, micromamba run, nx exec, rush-pnpm exec, spack env, spack build-env, tox exec',
+    SOMEWHERE,
+  ),
   'git bisect run': plain('guarded'),
   'git submodule foreach': { shape: 'line', trust: 'guarded', short: 'q', long: 'recursive quiet' },
 
   // Elsewhere. Where the command begins is not looked for: any word may be its first.
+  ...each(
+    'docker-compose run, docker-compose exec, podman-compose run, podman-compose exec, oc exec, oc run, kubectl run, ' +
+      'kubectl debug, oc rsh, multipass exec, limactl shell, lima, colima ssh, toolbox run, distrobox enter, distrobox-enter, ' +
+      'apptainer exec, singularity exec, devcontainer exec, machinectl shell, heroku run, fly ssh, gcloud compute ssh, ' +
+      'aws ecs execute-command, az vm run-command, wsl, pct exec, virsh qemu-agent-command, adb shell',
+    ELSEWHERE,
+  ),
   ssh: ELSEWHERE,
   autossh: ELSEWHERE,
   mosh: ELSEWHERE,

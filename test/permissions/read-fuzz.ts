@@ -1,0 +1,182 @@
+/** Random lines that read, under real programs: what runs unasked prints nothing from outside, and nothing denied. */
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commandAccesses } from '../../src/engine/permissions/command.js';
+import { decidePermission, type JudgedAccess } from '../../src/engine/permissions/decide.js';
+import { findLinked } from '../../src/engine/permissions/links.js';
+import { compileRules } from '../../src/engine/permissions/rules/book.js';
+import { listFolder, resolveReal } from '../../src/engine/workspace/files.js';
+import { createRandom, type Random } from '../soak/random.js';
+
+const PROGRAMS =
+  'cat|head -n 9|tail -n 9|sort|uniq|nl|tac|strings|sed -n p|sed p|awk 1|cut -c1-99|grep -h SECRET|grep -rh SECRET|grep -rhs SECRET --include=*.txt|grep -rhs --exclude=q --include=*.txt SECRET|xxd|diff -r sub|fold|paste'.split(
+    '|',
+  );
+const PATHS =
+  'a.txt|b.ts|.|..|.env|sub|sub/c.txt|ldir|ldir/secret.txt|ld*/secret.txt|*/secret.txt|l*|l*/|*|sub/*|sub/l*|s?b/*.txt|.e*|.en?|[.]env|.*|{.env,a.txt}|/proc/self/cwd/.env|/proc/$$/cwd/.env|/proc/*/cwd/.env|/dev/fd/../../self/cwd/.env|/dev/fd/3/.env 3< .|ldir/../proj/.env|lin/../.env|lin/../../.env|../proj/.env|$PWD/.env|sub/../.env|lin/*|*/*|~/x'.split(
+    '|',
+  );
+const LATE = '||||||-n|-u|-b|-c|-i|-r|-e p|--|-h'.split('|');
+const MARKS = '-I{}|-I A|-i|-L1|-n1|-n9|--replace|'.split('|');
+
+/** One line that reads something, somehow. */
+function createLine(random: Random): string {
+  const program = random.pick(PROGRAMS);
+  const path = (): string => random.pick(PATHS);
+  const folder = (): string => random.pick(['.', '..', 'sub', 'ldir', 'lin', '/proc/self/cwd', 'l*', 'sub/..', '$PWD']);
+  const marks = (): string => `${random.pick(MARKS)} ${random.pick(MARKS)}`;
+  const forms: readonly (() => string)[] = [
+    () => `${program} ${path()} ${random.pick(LATE)}`,
+    () => `${program} ${path()} ${path()} ${random.pick(LATE)}`,
+    () => `${program} ${path()} ${path()}`,
+    () => `${program} < ${path()}`,
+    () => `cd ${folder()} && ${program} ${path()}`,
+    () => `env -C ${folder()} -C ${folder()} ${program} ${path()}`,
+    () => `env -C ${folder()} --chdir=${folder()} ${program} ${path()}`,
+    () => `echo ${path()} | xargs ${marks()} ${program} {}`,
+    () => `echo ${path()} | xargs ${marks()} ${program}`,
+    () => `for f in ${path()} ${path()}; do ${program} "$f"; done`,
+    () => `find ${folder()} -exec ${program} {} +`,
+    () => `find ${folder()} -type f -exec ${program} {} +`,
+    () => `find ${folder()} -name '*.txt' -exec ${program} {} \\;`,
+    () => `find ${folder()} -type f -exec ${program} {} + -name '*.ts'`,
+    () => `find ${folder()} -print -name '*.ts' | xargs ${program}`,
+    () => `find ${folder()} -name '*.txt' | xargs ${program}`,
+    () => `tar -C ${folder()} -cf - ${path()}`,
+    () => `tar -C ${folder()} -C ${folder()} -cf - ${path()}`,
+    () => `tar cC ${folder()} ${path()}`,
+    () => `git show HEAD ${path()} ${path()}`,
+    () => `git log ${random.pick(['-p', '-u', '--stat', '--cc', ''])} ${path()} ${path()}`,
+    () => `git -C ${folder()} show HEAD -- ${path()}`,
+    () => `cd ${folder()} && git -C ${folder()} diff HEAD~1 -- ${path()}`,
+    () => `git diff --no-index /dev/null ${path()}`,
+    () => `git stash ${random.pick(['list', 'show'])} ${random.pick(['', '-p', '--color', '--stat', '--raw', '-w'])}`,
+    () => `git show ${random.pick(['--stat', '-s', '--quiet'])} ${random.pick(['', '--no-quiet', '-p', '--color'])}`,
+    () => `git ls-files | xargs ${program}`,
+  ];
+  return random.pick(forms)();
+}
+
+interface Scene {
+  root: string;
+  project: string;
+}
+
+function createScene(): Scene {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-reads-')));
+  const project = join(root, 'proj');
+  mkdirSync(join(project, 'sub'), { recursive: true });
+  mkdirSync(join(root, 'outside'));
+  writeFileSync(join(root, 'outside/secret.txt'), 'SECRET-outside\n');
+  writeFileSync(join(project, 'a.txt'), 'a\n');
+  writeFileSync(join(project, 'b.ts'), 'b\n');
+  writeFileSync(join(project, 'sub/c.txt'), 'c\n');
+  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: project, stdio: 'ignore', env: ENV });
+  git('init', '-q');
+  git('add', '-A');
+  git('commit', '-qm', 'one');
+  writeFileSync(join(project, '.env'), 'SECRET-denied\n');
+  symlinkSync('../outside', join(project, 'ldir'));
+  symlinkSync('../../outside/secret.txt', join(project, 'sub/lfile.txt'));
+  symlinkSync('sub', join(project, 'lin'));
+  git('add', '-A');
+  git('commit', '-qm', 'two');
+  writeFileSync(join(project, '.env'), 'SECRET-denied again\n');
+  git('stash');
+  return { root, project };
+}
+
+const ENV = {
+  PATH: '/usr/bin:/bin',
+  HOME: '/nonexistent',
+  LC_ALL: 'C.UTF-8',
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@b.c',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@b.c',
+};
+
+async function judge(command: string, { project, root }: Scene, isRuled: boolean): Promise<string> {
+  const home = ENV.HOME;
+  const accesses: JudgedAccess[] = commandAccesses(command, project, home).map(({ path, access }) => ({
+    path: resolveReal(path),
+    given: path,
+    access,
+  }));
+  const disk = { list: listFolder, realPath: async (path: string) => resolveReal(path) };
+  for (const { path, real, matches } of await findLinked(command, { cwd: project, home }, disk)) {
+    accesses.push({ path: real, given: path, access: 'read', matches });
+  }
+  const rules = isRuled ? { allow: ['Bash'], deny: ['Read(./.env)', `Read(/${root}/outside/**)`] } : {};
+  const book = compileRules([{ name: 'user', base: project, ...rules }], { home });
+  return decidePermission(
+    { tool: 'Bash', input: { command }, readOnly: false, edits: false, accesses, command },
+    { mode: 'default', book, roots: [project], home, cwd: project, trusted: true },
+  ).verdict;
+}
+
+const RUNNER = `
+while IFS= read -r -d '' OUT && IFS= read -r -d '' LINE; do
+  timeout -k 1 5 bash --norc --noprofile -c "$LINE" < /dev/null > "$OUT" 2> /dev/null
+done
+true`;
+
+/** Lines that ran unasked and printed what they must not, or made a file. */
+export async function fuzzReads({
+  count,
+  seed,
+}: {
+  count: number;
+  seed: number;
+}): Promise<{ ran: number; bad: string[] }> {
+  const random = createRandom(seed);
+  const scene = createScene();
+  const { root, project } = scene;
+  const names = (): string =>
+    readdirSync(project, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.startsWith('.git'))
+      .toSorted((one, other) => (one < other ? -1 : 1))
+      .join();
+  try {
+    const jobs: { line: string; out: string; isRuled: boolean }[] = [];
+    const before = names();
+    for (let made = 0; made < count; made += 1) {
+      const line = createLine(random);
+      for (const isRuled of [false, true]) {
+        if ((await judge(line, scene, isRuled)) === 'allow')
+          jobs.push({ line, isRuled, out: join(root, `${jobs.length}.out`) });
+      }
+    }
+    const bad: string[] = [];
+    const run = (wanted: typeof jobs): void =>
+      void execFileSync('bash', ['--norc', '-c', RUNNER], {
+        cwd: project,
+        env: ENV,
+        input: wanted.map(({ out, line }) => `${out}\0${line}\0`).join(''),
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+    run(jobs.filter(({ isRuled }) => !isRuled));
+    if (names() !== before) bad.push(`files are there that were not: ${names()}`);
+    run(jobs.filter(({ isRuled }) => isRuled));
+    for (const { line, out, isRuled } of jobs) {
+      const text = readFileSync(out, 'latin1');
+      if (text.includes('SECRET-outside') || (isRuled && text.includes('SECRET-denied'))) {
+        bad.push(`${isRuled ? 'though denied' : 'unasked'}: ${line}`);
+      }
+    }
+    return { ran: jobs.length, bad };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
