@@ -17,7 +17,7 @@ export interface CaseSetup {
   additionalDirectories?: string[];
   privateHosts?: string[];
   platform?: string;
-  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`. */
+  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`. */
   fs?: string[];
   managed?: WrittenRule[] | LayerRules | { permissions?: LayerRules };
   /** The definitions under which tools were approved. */
@@ -37,6 +37,8 @@ export interface CaseFiles {
   /** The links in a folder, and the folders that lead to others. */
   list(folder: string): FolderEntry[];
   kind(path: string): 'other' | undefined;
+  /** What nothing is said of is there. */
+  isMissing(path: string): boolean;
   /** Other names of the same file. */
   otherNames(path: string): string[];
   /** Where the file will be by the time it is opened, if someone moves it in between. */
@@ -50,6 +52,7 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
   const links = new Map<string, string>();
   const odd = new Set<string>();
   const twins = new Map<string, string>();
+  const missing = new Set<string>();
   let swapped: string | undefined;
   for (const fact of facts) {
     const [, from, to] = /^(\/.*?)\s*->\s*(\/?\S+)/.exec(fact) ?? [];
@@ -59,6 +62,8 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     if (special !== undefined) odd.add(resolve(special));
     const [, twin, original] = /^(\/\S+) is (?:an? )?hard ?link (?:to|of) (\/\S+)/i.exec(fact) ?? [];
     if (twin !== undefined && original !== undefined) twins.set(resolve(twin), resolve(original));
+    const [, absent] = /^(\/\S+) is missing\b/i.exec(fact) ?? [];
+    if (absent !== undefined) missing.add(resolve(absent));
     swapped ??= /\b(?:swapped|replaced|changed)\b.*?link\b.*?(\/\S+)/i.exec(fact)?.[1];
   }
   const realPath = (path: string): string => followLinks(path, links);
@@ -66,6 +71,7 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     realPath,
     list: (folder) => linksIn(realPath(folder), links),
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
+    isMissing: (path) => missing.has(resolve(path)),
     otherNames: (path) =>
       [...twins].flatMap(([twin, original]) =>
         twin === realPath(path) ? [original] : original === realPath(path) ? [twin] : [],

@@ -9,7 +9,6 @@ import { followPatterns, templatesOf } from './links.js';
 import { toPosixPath } from './platform.js';
 import { compileRules } from './rules/book.js';
 import { EDIT_TOOLS, READ_TOOLS } from './rules/rule-index.js';
-import { HOLE } from './shell/hole.js';
 
 /** One case of `permissions check`: rules, files, and the call to judge. */
 export interface PermissionCase {
@@ -151,6 +150,7 @@ function accessesOf(tool: string, input: Record<string, unknown>, place: Place):
       path: files.realPath(path),
       given: path,
       access,
+      ...(!files.isMissing(path) && { kind: 'file' as const }),
     }));
     return [...named, ...linkedBy(input.command, place)];
   }
@@ -171,13 +171,11 @@ function accessesOf(tool: string, input: Record<string, unknown>, place: Place):
 function linkedBy(command: string, { cwd, home, files }: Place): JudgedAccess[] {
   const walk = followPatterns(templatesOf(command, { cwd, home }));
   let step = walk.next();
-  while (!step.done) step = walk.next(files.list(step.value));
-  return step.value.map(({ template, path }) => ({
-    path: path === undefined ? HOLE.any : files.realPath(path),
-    given: path ?? template,
-    access: 'read',
-    matches: template,
-  }));
+  while (!step.done) {
+    const { folders, links } = step.value;
+    step = walk.next({ entries: folders.map(files.list), reals: links.map(files.realPath) });
+  }
+  return step.value.map(({ path, real, matches }) => ({ path: real, given: path, access: 'read', matches }));
 }
 
 /** The folder that a pattern of names starts in. */

@@ -4,7 +4,7 @@ import type { Touch } from './programs/effects.js';
 import { judgeReadOnly } from './programs/readonly.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole, literalStart } from './shell/hole.js';
+import { HOLE, hasHole, literalStart, mayBeParent } from './shell/hole.js';
 import { readCommand } from './shell/reader.js';
 import { type CommandReading, nameOf, type Redirection, type Segment } from './shell/reading.js';
 import { isLiteralWord } from './shell/word.js';
@@ -61,10 +61,6 @@ export function climbsBack(path: string): boolean {
   return parts.lastIndexOf('..') > firstName && (firstName !== -1 || path.startsWith('/'));
 }
 
-/** A pattern that may match `..`, as older shells let it. */
-export const mayBeParent = (part: string): boolean =>
-  /^\.[.\uE003]?\uE002+[.\uE003]?$|^(?:\.\uE003|\uE003\.|\uE003\uE003)$/.test(part);
-
 /** What a process tells of itself in a file of its own. */
 const OF_PROCESS = new Set(
   'cgroup cmdline comm environ io limits loginuid maps mountinfo mounts oom_score sched smaps stat statm status wchan'.split(
@@ -87,6 +83,9 @@ export function rawPaths(path: string, folders: readonly string[] | undefined): 
   const open = withSlash(path);
   return open.startsWith('/') ? [open] : (folders ?? []).map((folder) => `${folder === '/' ? '' : folder}/${open}`);
 }
+
+/** What stands for all that links lead to from below a place. */
+export const throughLinks = (place: string): string => `${place}/${HOLE.below}${HOLE.star}`;
 
 /** The folders below which a path was found: they may be links themselves. */
 export const rootsIn = (path: string, folders: readonly string[] | undefined): string[] => {

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn } from './command.js';
+import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn, throughLinks } from './command.js';
 import type { LineContext } from './line-context.js';
 import { isProtected, isWithinRoots } from './path.js';
 import { hasDangers } from './programs/danger.js';
@@ -36,6 +36,7 @@ const FREE: Cover = { isCovered: true };
 const VARIABLE = "A variable in this command can't be checked before it runs";
 const APPROVAL = 'This command requires approval';
 const OUTSIDE_READ = 'Path is outside allowed working directories';
+const NOT_SEEN = 'It may read through links, and could not be looked at everywhere';
 const OTHER_REPOSITORY = 'It may run programs that the repository there names';
 const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
 const OUTSIDE_LINK = 'A link would lead outside allowed working directories';
@@ -224,7 +225,7 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
   if (use.paths.length === 0) return FREE;
   if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted) return no(APPROVAL);
   for (const path of use.paths) {
-    const cover = coverRead(path, segment.folders, context);
+    const cover = coverRead({ path, follows: use.follows === true }, segment.folders, context);
     if (!cover.isCovered) return cover;
   }
   return FREE;
@@ -237,7 +238,11 @@ function runsAtRoot({ folders, words }: Segment, { policy, places }: CoverContex
   return found.length > 0 && found.every((folder) => policy.roots.includes(places.get(folder) ?? folder));
 }
 
-function coverRead(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {
+function coverRead(
+  { path, follows }: { path: string; follows: boolean },
+  folders: readonly string[] | undefined,
+  context: CoverContext,
+): Cover {
   const { policy, places, linked } = context;
   if (isFree(path)) return no(APPROVAL);
   // What a substitution prints is read through a descriptor.
@@ -254,8 +259,10 @@ function coverRead(path: string, folders: readonly string[] | undefined, context
     const real = places.get(place);
     if (!isOpen(real)) return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
   }
-  for (const real of raw.flatMap((each) => linked.get(each) ?? [])) {
-    if (!isOpen(real)) return no(OUTSIDE_READ, { ...(!hasHole(real) && { path: real }), isOutside: true });
+  const templates = follows ? [...raw, ...raw.map(throughLinks)] : raw;
+  for (const real of templates.flatMap((each) => linked.get(each) ?? [])) {
+    if (isFree(real)) return no(NOT_SEEN);
+    if (!isOpen(real)) return no(OUTSIDE_READ, { path: literalStart(real), isOutside: true });
   }
   return FREE;
 }
@@ -266,7 +273,7 @@ function coverRedirection(redirection: Redirection, context: CoverContext): Cove
   if (connects) return no('It opens a connection');
   if (target === undefined || isForeign(target.value)) return no(VARIABLE);
   if (writes) return coverWrite(target.value, folders, context);
-  return reads ? coverRead(target.value, folders, context) : FREE;
+  return reads ? coverRead({ path: target.value, follows: false }, folders, context) : FREE;
 }
 
 function coverWrite(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {

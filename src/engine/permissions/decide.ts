@@ -11,10 +11,9 @@ import {
   findPathHit,
   findUnusable,
   isGuarded,
-  isKernelPath,
   outsideOf,
 } from './judge-paths.js';
-import { climbsOut } from './path.js';
+import { climbsOut, isKernelPath } from './path.js';
 import { isShare } from './platform.js';
 import type { Decision, PermissionCall, PermissionPolicy } from './policy.js';
 import { type CompiledRule, EDIT_TOOLS, READ_TOOLS, type RuleIndex } from './rules/rule-index.js';

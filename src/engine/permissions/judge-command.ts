@@ -89,7 +89,8 @@ class Search {
 
   touch(given: LineTouch): boolean {
     const { touch, forms } = given;
-    const { access, recurses, below, isPossible = false } = touch;
+    if (this.#isThere(given)) return false;
+    const { access, recurses, below, isCalledFile, isPossible = false } = touch;
     const { reads, edits, wholeRead, wholeEdit } = this.#rules;
     const isKnown = access === 'read' || access === 'write';
     const whole = (isKnown ? wholeRead : undefined) ?? (access === 'write' ? wholeEdit : undefined);
@@ -106,7 +107,7 @@ class Search {
       // What is moved or linked can be read under another name.
       const inside = below && (edits.findBelow(form) ?? (below === 'changed' ? reads.findBelow(form) : undefined));
       if (inside !== undefined) this.#add({ rule: inside, isCertain: false, about: form, path: form });
-      if (recurses !== true) continue;
+      if (recurses !== true && !(isCalledFile === true && this.#isKnownFolder(form))) continue;
       const roots = touch.ofRepository ? this.#context.policy.roots.filter((root) => isInside(root, form)) : [];
       for (const { pattern, rule } of [form, ...roots].flatMap((folder) => reads.below(folder))) {
         if (!mayBeOpened(pattern, touch) || this.#isLeftOut(pattern, given)) continue;
@@ -115,6 +116,18 @@ class Search {
       }
     }
     return false;
+  }
+
+  /** The word is the path that it looks like: what would be opened if it were none is not. */
+  #isThere({ touch: { unlessThere }, folders }: LineTouch): boolean {
+    if (unlessThere === undefined || folders === undefined) return false;
+    return folders.every((folder) => this.#context.existing.has(resolve(folder, unlessThere)));
+  }
+
+  /** Whatever it is called, it holds a folder that is worked in. */
+  #isKnownFolder(path: string): boolean {
+    const { cwd, policy } = this.#context;
+    return [cwd, ...policy.roots].some((root) => isInside(path, root));
   }
 
   /** All that the pattern matches lies in a place that the command leaves out. */

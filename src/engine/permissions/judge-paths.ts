@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isProtected, isWithinRoots } from './path.js';
+import { isKernelPath, isProtected, isWithinRoots } from './path.js';
 import { isWindowsDevice, SHORT_NAME, toPosixPath, toWindowsName } from './platform.js';
 import type { JudgedAccess, PermissionCall, PermissionPolicy } from './policy.js';
 import type { PathIndex } from './rules/path-index.js';
@@ -124,9 +124,6 @@ export function outsideOf(
   if (typeof meant === 'string') return meant;
   return accessesOf(call, policy).find(({ path }) => !isWithinRoots(toComparable(path, policy), open))?.path;
 }
-
-/** Kernel folders are never opened by a rule that names no path. */
-export const isKernelPath = (path: string): boolean => /^\/(?:proc|sys|dev)(?:\/|$)/.test(path);
 
 /** The rule that allows every place of a call; undefined when one is left. */
 export function findPathGrant(call: PermissionCall, policy: PermissionPolicy): CompiledRule | undefined {

@@ -2,19 +2,19 @@ import { basename, resolve } from 'node:path/posix';
 import {
   climbsBack,
   leadsAnywhere,
-  mayBeParent,
   placesOf,
   rawPaths,
   readLine,
   resolveFrom,
   rootsIn,
+  throughLinks,
   withSlash,
 } from './command.js';
 import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole } from './shell/hole.js';
+import { HOLE, hasHole, mayBeParent } from './shell/hole.js';
 import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
 
@@ -40,6 +40,8 @@ export interface LineContext {
   tables: CommandTables;
   /** Where paths, as the line names them, really are. */
   places: ReadonlyMap<string, string>;
+  /** What of these is there. */
+  existing: ReadonlySet<string>;
   /** Where links lead that its patterns match, by the whole pattern. */
   linked: ReadonlyMap<string, readonly string[]>;
   cwd: string;
@@ -63,6 +65,7 @@ export function toLineContext(
     policy,
     tables,
     places,
+    existing: new Set(accesses.flatMap(({ given, path, kind }) => (kind === undefined ? [] : [given ?? path]))),
     linked: linkedOf(accesses),
     cwd,
     home,
@@ -90,7 +93,7 @@ function findTouches(context: Omit<LineContext, 'touched'>): LineTouch[] {
   const { reading, factOf } = context;
   const found: LineTouch[] = [];
   const add = (touch: Touch, folders: readonly string[] | undefined): void =>
-    void found.push({ touch, folders, forms: formsOf(touch.path, folders, context) });
+    void found.push({ touch, folders, forms: formsOf(touch, folders, context) });
   for (const { target, writes, reads, folders } of reading.redirections) {
     const path = target?.value ?? HOLE.any;
     if (reads) add({ path, access: 'read' }, folders);
@@ -109,7 +112,7 @@ function findTouches(context: Omit<LineContext, 'touched'>): LineTouch[] {
 
 /** From each folder it may start in, as it is written and where links lead. */
 function formsOf(
-  path: string,
+  { path, follows }: Touch,
   folders: readonly string[] | undefined,
   { places, linked, home, policy }: Omit<LineContext, 'touched'>,
 ): PathForm[] {
@@ -137,6 +140,12 @@ function formsOf(
           .join('/'),
       );
       forms.push({ path: climbed, key: hasHole(climbed) ? undefined : toPathKey(climbed), isPossible: true });
+    }
+  }
+  for (const each of follows === true ? rawPaths(path, folders) : []) {
+    for (const real of linked.get(throughLinks(each)) ?? []) {
+      const form = folds ? real.toLowerCase() : real;
+      forms.push({ path: form, key: hasHole(form) ? undefined : toPathKey(form), isPossible: true });
     }
   }
   const isOpen = absolute.some(leadsAnywhere) || (!isPlain && rawPaths(written, folders).some(leadsAnywhere));

@@ -1,6 +1,7 @@
-/** Where patterns of a line lead through links: what stands behind a star was not known when the line was read. */
+/** Where a line leads through links: what stands behind a star, or below a folder, was not known when it was read. */
 import { basename } from 'node:path/posix';
-import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine } from './command.js';
+import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throughLinks } from './command.js';
+import { isKernelPath } from './path.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
@@ -13,33 +14,53 @@ export interface FolderEntry {
   kind: 'file' | 'directory' | 'link';
 }
 
-/** A path that a pattern matches and that leads through a link; without one, not everything was looked at. */
+/** A path that leads through a link, and where that is: anywhere, when not everything was looked at. */
 export interface LinkedPath {
-  template: string;
-  path?: string;
+  path: string;
+  real: string;
+  /** The text of the template it was found for. */
+  matches: string;
 }
 
-const MAX_LOOKED = 20_000;
-const MAX_TEMPLATES = 64;
-const MAX_FOUND = 200;
+/** A path with holes, from the root on. */
+export interface Template {
+  text: string;
+  /** Links below it are gone through, whatever they are called. */
+  follows: boolean;
+}
 
-/** The patterns of a line, each from the root on and with its holes. */
-export function templatesOf(line: string, place: CommandPlace): string[] {
+const MAX_LOOKED = 250_000;
+const MAX_TEMPLATES = 256;
+const MAX_FOUND = 5_000;
+/** Folders that are asked for at once. */
+const MAX_BATCH = 64;
+
+/** The places of a line that links may lead away from: its patterns, and what is read below folders through links. */
+export function templatesOf(line: string, place: CommandPlace): Template[] {
   const reading = readLine(line, place);
-  const found = new Set<string>();
+  const found = new Map<string, boolean>();
   const isPlain = findsOnlyFiles(reading);
+  const isSearchThrough = reading.segments.some(searchesThroughLinks);
+  const put = (text: string, follows: boolean): void => {
+    if (!leadsAnywhere(text) && !isFree(text)) found.set(text, follows || found.get(text) === true);
+  };
   const add = (path: string, folders: readonly string[] | undefined): void => {
-    const isWanted = isPattern(path) || path.includes(HOLE.number) || (path.includes(HOLE.below) && !isPlain);
+    const isBelow = path.includes(HOLE.below);
+    const isWanted = isPattern(path) || path.includes(HOLE.number) || (isBelow && !isPlain);
     if (!isWanted || isFree(path)) return;
-    for (const raw of rawPaths(path, folders)) if (!leadsAnywhere(raw)) found.add(raw);
+    for (const raw of rawPaths(path, folders)) put(raw, isBelow && isSearchThrough);
   };
   for (const { target, folders } of reading.redirections) if (target !== undefined) add(target.value, folders);
   const facts = factsOf(reading, COMMAND_TABLES);
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
-    for (const { path } of allTouches(segment, facts(segment))) add(path, segment.folders);
+    const fact = facts(segment);
+    for (const { path } of allTouches(segment, fact)) add(path, segment.folders);
+    for (const { path, follows } of fact.touches) {
+      if (follows === true) for (const raw of rawPaths(path, segment.folders)) put(throughLinks(raw), true);
+    }
   }
-  return [...found];
+  return [...found].map(([text, follows]) => ({ text, follows }));
 }
 
 /** Every search of the line finds files alone, and no links. */
@@ -54,8 +75,21 @@ function isOfFiles({ words }: Segment): boolean {
   if (values[0] === 'git') return !values.includes('ls-files');
   const action = values.findIndex((value) => ACTION.test(value));
   const tests = action === -1 ? values : values.slice(0, action);
-  const isOdd = values.some((value) => /^(?:!|-not|-o|-or|,|-L|-H|-follow|-xtype)$/.test(value) || hasHole(value));
+  // That a path is not wanted says nothing of what is found instead.
+  const isOdd = values.some(
+    (value, at) =>
+      hasHole(value) ||
+      /^(?:-o|-or|,|-L|-H|-follow|-xtype)$/.test(value) ||
+      (/^(?:!|-not)$/.test(value) && !/^-i?(?:path|name|wholename)$/.test(values[at + 1] ?? '')),
+  );
   return !isOdd && tests.some((value, at) => value === 'f' && /^-(?:type|t)$/.test(values[at - 1] ?? ''));
+}
+
+/** `find -L`, `find -follow`, `fd -L`: what it finds may lie behind links of any name. */
+function searchesThroughLinks({ words }: Segment): boolean {
+  const [name = '', ...args] = words.map(({ value }) => value);
+  if (!/^(?:g?find|fd|fdfind)$/.test(basename(name))) return false;
+  return args.some((arg) => /^-[A-Za-z]*L|^--?fol/.test(arg) || isFree(arg));
 }
 
 interface Disk {
@@ -63,54 +97,75 @@ interface Disk {
   realPath(path: string): Promise<string>;
 }
 
-/** Where the links of a disk lead that the patterns of a line match. */
-export async function findLinked(
-  line: string,
-  place: CommandPlace,
-  disk: Disk,
-): Promise<{ path: string; real: string; matches: string }[]> {
+/** Where the links of a disk lead that a line goes through. */
+export async function findLinked(line: string, place: CommandPlace, disk: Disk): Promise<LinkedPath[]> {
   const walk = followPatterns(templatesOf(line, place));
   let step = walk.next();
-  while (!step.done) step = walk.next(await disk.list(step.value));
-  return Promise.all(
-    step.value.map(async ({ template, path }) => {
-      const real = path === undefined ? undefined : await disk.realPath(path).catch(() => undefined);
-      // What was not looked at, or leads in a circle, may be anywhere.
-      return { path: path ?? template, real: real ?? HOLE.any, matches: template };
-    }),
-  );
+  while (!step.done) {
+    const { folders, links } = step.value;
+    const [entries, reals] = await Promise.all([
+      Promise.all(folders.map((folder) => disk.list(folder))),
+      Promise.all(links.map((link) => disk.realPath(link).catch(() => undefined))),
+    ]);
+    step = walk.next({ entries, reals });
+  }
+  return step.value;
 }
+
+/** What a walk wants to know of the disk. */
+interface Wish {
+  folders: readonly string[];
+  links: readonly string[];
+}
+
+/** What is in each of the folders, and where each of the links leads; undefined where it leads in a circle. */
+interface Sight {
+  entries: readonly (readonly FolderEntry[] | undefined)[];
+  reals: readonly (string | undefined)[];
+}
+
+type Walk<T> = Generator<Wish, T, Sight>;
 
 interface Way {
   path: string;
   isLinked: boolean;
-}
-
-/** Asks for what is in folders, one after the other; gives the paths that lead through links. */
-export function* followPatterns(
-  templates: readonly string[],
-): Generator<string, LinkedPath[], readonly FolderEntry[] | undefined> {
-  const found: LinkedPath[] = [];
-  const budget = { left: MAX_LOOKED };
-  for (const template of templates.slice(0, MAX_TEMPLATES)) {
-    const below = template.indexOf(HOLE.below);
-    const ways = yield* walkNames(below === -1 ? template : template.slice(0, below), budget);
-    if (below !== -1) ways.push(...(yield* walkBelow(ways, template.slice(below + 1), budget)));
-    const linked = ways.filter(({ isLinked }) => isLinked);
-    for (const { path } of linked.slice(0, MAX_FOUND)) found.push({ template, path });
-    if (linked.length > MAX_FOUND || budget.left <= 0) found.push({ template });
-  }
-  for (const template of templates.slice(MAX_TEMPLATES)) found.push({ template });
-  return found;
+  /** Where it is, if that was found out on the way. */
+  real?: string | undefined;
 }
 
 interface Budget {
   left: number;
 }
 
-type Walk = Generator<string, Way[], readonly FolderEntry[] | undefined>;
+/** Asks for what is in folders and where links lead, many at a time; gives the paths that lead through links. */
+export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath[]> {
+  const found: LinkedPath[] = [];
+  const budget = { left: MAX_LOOKED };
+  // What was not looked at may be anywhere.
+  const giveUp = ({ text }: Template): void => void found.push({ path: text, real: HOLE.any, matches: text });
+  for (const template of templates.slice(0, MAX_TEMPLATES)) {
+    const { text, follows } = template;
+    const below = text.indexOf(HOLE.below);
+    const ways = yield* walkNames(below === -1 ? text : text.slice(0, below), budget);
+    const tail = text.slice(below + 1);
+    if (below !== -1) ways.push(...(yield* walkBelow(ways, { tail, follows, budget })));
+    const linked = ways.filter(({ isLinked }) => isLinked);
+    const known = linked.slice(0, MAX_FOUND);
+    const reals = yield* resolveAll(known);
+    const places = new Map<string, string>();
+    for (const [at, { path }] of known.entries()) {
+      const real = reals[at] ?? HOLE.any;
+      places.set(real, path);
+      if (follows && !isFree(real)) places.set(`${real}/${HOLE.below}${tail}`, path);
+    }
+    for (const [real, path] of places) found.push({ path, real, matches: text });
+    if (linked.length > MAX_FOUND || budget.left <= 0) giveUp(template);
+  }
+  for (const template of templates.slice(MAX_TEMPLATES)) giveUp(template);
+  return found;
+}
 
-function* walkNames(template: string, budget: Budget): Walk {
+function* walkNames(template: string, budget: Budget): Walk<Way[]> {
   let ways: Way[] = [{ path: '', isLinked: false }];
   const names = template.split('/').filter((name) => name !== '' && name !== '.');
   for (const [at, name] of names.entries()) {
@@ -118,11 +173,19 @@ function* walkNames(template: string, budget: Budget): Walk {
       ways = ways.map(({ path, isLinked }) => ({ path: `${path}/${name}`, isLinked }));
       continue;
     }
+    const isLast = at === names.length - 1;
     const next: Way[] = [];
-    for (const { path, isLinked } of ways) {
-      for (const entry of yield* look(path, budget)) {
-        if (!fits(name, entry.name) || (entry.kind === 'file' && at < names.length - 1)) continue;
-        next.push({ path: `${path}/${entry.name}`, isLinked: isLinked || entry.kind === 'link' });
+    for (let start = 0; start < ways.length; start += MAX_BATCH) {
+      const batch = ways.slice(start, start + MAX_BATCH);
+      const lists = yield* look(
+        batch.map(({ path }) => path),
+        budget,
+      );
+      for (const [index, { path, isLinked }] of batch.entries()) {
+        for (const entry of lists[index] ?? []) {
+          if (!fits(name, entry.name) || (entry.kind === 'file' && !isLast)) continue;
+          next.push({ path: `${path}/${entry.name}`, isLinked: isLinked || entry.kind === 'link' });
+        }
       }
     }
     ways = next;
@@ -130,30 +193,57 @@ function* walkNames(template: string, budget: Budget): Walk {
   return ways;
 }
 
-/** Links anywhere below the folders, with what follows the name of one. */
-function* walkBelow(roots: readonly Way[], tail: string, budget: Budget): Walk {
+/** Links anywhere below the folders, with what follows the name of one; where links are followed, below those as well. */
+function* walkBelow(
+  roots: readonly Way[],
+  { tail, follows, budget }: { tail: string; follows: boolean; budget: Budget },
+): Walk<Way[]> {
   const [end = '', ...rest] = tail.split('/');
-  const more = rest.length === 0 || hasHole(tail) ? '' : `/${rest.join('/')}`;
+  const more = follows || rest.length === 0 || hasHole(tail) ? '' : `/${rest.join('/')}`;
   const found: Way[] = [];
-  const open = roots.filter(({ isLinked }) => !isLinked).map(({ path }) => path);
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    for (const { name, kind } of yield* look(folder, budget)) {
-      const path = `${folder}/${name}`;
-      if (kind === 'directory') open.push(path);
-      if (kind === 'link' && (hasHole(end) || name.endsWith(end))) found.push({ path: path + more, isLinked: true });
+  // Where links are followed, folders are known by where they really are, so that none is looked at twice.
+  const seen = new Set<string>();
+  const open: string[] = [];
+  const enter = (folder: string): void => {
+    if (seen.has(folder)) return;
+    seen.add(folder);
+    // Who follows a link to all of the disk, or to what processes have open, can read anything.
+    if (follows && (folder === '/' || isKernelPath(folder))) budget.left = 0;
+    else open.push(folder);
+  };
+  const starts = roots.filter(({ isLinked }) => follows || !isLinked);
+  const real = follows ? yield* resolveAll(starts) : starts.map(({ path }) => path);
+  for (const folder of real) if (folder !== undefined) enter(folder);
+  while (open.length > 0 && budget.left > 0) {
+    const batch = open.splice(-MAX_BATCH);
+    const lists = yield* look(batch, budget);
+    const links: Way[] = [];
+    for (const [at, folder] of batch.entries()) {
+      for (const { name, kind } of lists[at] ?? []) {
+        const path = `${folder}/${name}`;
+        if (kind === 'directory') enter(path);
+        if (kind === 'link' && (follows || hasHole(end) || name.endsWith(end)))
+          links.push({ path: path + more, isLinked: true });
+      }
     }
+    const reals = follows ? yield* resolveAll(links) : [];
+    for (const folder of reals) if (folder !== undefined) enter(folder);
+    for (const [at, link] of links.entries()) found.push(follows ? { ...link, real: reals[at] } : link);
   }
   return found;
 }
 
-function* look(
-  folder: string,
-  budget: Budget,
-): Generator<string, readonly FolderEntry[], readonly FolderEntry[] | undefined> {
-  if (budget.left <= 0) return [];
-  const entries = (yield folder === '' ? '/' : folder) ?? [];
-  budget.left -= entries.length + 1;
+function* look(folders: readonly string[], budget: Budget): Walk<Sight['entries']> {
+  if (budget.left <= 0 || folders.length === 0) return [];
+  const { entries } = yield { folders: folders.map((folder) => folder || '/'), links: [] };
+  for (const list of entries) budget.left -= (list?.length ?? 0) + 1;
   return entries;
+}
+
+function* resolveAll(ways: readonly Way[]): Walk<Sight['reals']> {
+  if (ways.every((way) => 'real' in way)) return ways.map(({ real }) => real);
+  const { reals } = yield { folders: [], links: ways.map(({ path }) => path || '/') };
+  return reals;
 }
 
 /** A star of the shell does not match a leading dot. */

@@ -10,6 +10,9 @@ export function isInside(root: string, path: string): boolean {
 // Windows into the kernel and into other processes (environments, devices), not files of a project.
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
+/** Never opened by a rule that names no path. */
+export const isKernelPath = (path: string): boolean => /^\/(?:proc|sys|dev)(?:\/|$)/.test(path);
+
 /** True when the path lies in one of the roots. A root such as `/` does not cover the kernel's own folders. */
 export function isWithinRoots(path: string, roots: readonly string[]): boolean {
   const kernel = KERNEL_FOLDERS.find((folder) => isInside(folder, path));

@@ -19,6 +19,12 @@ export interface Touch {
   isInText?: boolean;
   /** What lies below it is opened as well. */
   recurses?: boolean;
+  /** So is what links below it lead to. */
+  follows?: boolean;
+  /** It is called as files are: what lies below it is opened only where it is known to be a folder. */
+  isCalledFile?: boolean;
+  /** It is opened only if nothing is there: the word is no path then. */
+  unlessThere?: string;
   /** All of the project that it lies in is opened. */
   ofRepository?: boolean;
   includes?: readonly string[];
@@ -44,13 +50,20 @@ export function touchesOf(
   const values = segment.words.map(({ value }) => value);
   if (values[0] === 'kill') return [];
   const opened = [
-    ...openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: true })),
+    ...openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: each.isCalledFile !== true })),
     ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true })),
   ];
   if (use !== undefined) return use.onlyNames ? [] : [...use.paths.map((path) => toRead(path, use)), ...opened];
   const { written } = known;
-  const touches: Touch[] = [...opened, ...written.writes.map((write): Touch => ({ ...write, access: 'write' }))];
-  if (written.readsHere) touches.push({ path: '.', access: 'read', recurses: true });
+  const touches: Touch[] = [
+    ...opened,
+    ...written.writes.map((write): Touch => ({ ...write, ...(written.follows && { follows: true }), access: 'write' })),
+  ];
+  const { recurses, follows } = written;
+  const how = { ...(recurses && { recurses }), ...(follows && { follows }) };
+  if (written.readsHere) touches.push({ ...how, path: '.', access: 'read', recurses: true });
+  // The names in a list may be those of any file.
+  if (written.readsList || (written.takesNames && segment.isPiped)) touches.push({ path: HOLE.any, access: 'read' });
   const isText = textWords(values);
   for (const [at, value] of values.entries()) {
     // What operands start from may be one of them as well: `tar cC . .`.
@@ -60,7 +73,7 @@ export function touchesOf(
     // The flag itself is no path; what is attached to it may be.
     const paths = pathsIn(value);
     for (const path of /^-[A-Za-z]+$/.test(value) ? paths.slice(1) : paths) {
-      touches.push({ path, access: isRead ? 'read' : 'mention', ...(written.recurses && { recurses: true }) });
+      touches.push({ path, access: isRead ? 'read' : 'mention', ...how });
     }
     if (isProgram(value)) touches.push(...textTouches(value));
   }
@@ -101,11 +114,13 @@ function movedTo(value: string, next: string | undefined): string[] {
 
 const textTouches = (text: string): Touch[] => tokensIn(text).map((path) => ({ path, access: 'text', isInText: true }));
 
-function toRead(path: string, { recurses, includes, skipsHidden }: ReadOnlyUse): Touch {
+function toRead(path: string, { recurses, follows, isCalledFile, includes, skipsHidden }: ReadOnlyUse): Touch {
   return {
     path,
     access: 'read',
     ...(recurses && { recurses: true }),
+    ...(follows === true && { follows: true }),
+    ...(isCalledFile === true && { isCalledFile: true }),
     ...(includes !== undefined && { includes }),
     ...(skipsHidden === true && { skipsHidden: true }),
   };

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path/posix';
+import { basename } from 'node:path/posix';
 import { looksLikeFile } from '../rules/file-name.js';
 import { HOLE, hasHole, isFree } from '../shell/hole.js';
 import { type GitCall, pathInCommit, readGit, under } from './git.js';
@@ -24,6 +24,8 @@ const ALWAYS: Shows = {};
 const PATCHES: Shows = { with: PATCH };
 const UNLESS_NAMES: Shows = { with: PATCH, without: NAMES };
 
+const PIECES: Shows = { with: /^-[pie]$|^--(?:patc|int|edit)/ };
+
 const SHOWS: Readonly<Record<string, Shows>> = {
   grep: ALWAYS,
   archive: ALWAYS,
@@ -42,6 +44,20 @@ const SHOWS: Readonly<Record<string, Shows>> = {
   'diff-tree': PATCHES,
   'diff-index': PATCHES,
   'diff-files': PATCHES,
+  // Each piece of a patch is shown before it is asked about.
+  add: PIECES,
+  checkout: PIECES,
+  reset: PIECES,
+  restore: PIECES,
+  'stash push': PIECES,
+  'stash save': PIECES,
+  'range-diff': ALWAYS,
+  'diff-pairs': ALWAYS,
+  'merge-tree': ALWAYS,
+  'send-email': ALWAYS,
+  'imap-send': ALWAYS,
+  'request-pull': PATCHES,
+  commit: { with: /^-[aenqs]*[vp]|^--(?:verb|patc|int)/ },
   // With any option but these it shows a patch.
   'stash show': UNLESS_NAMES,
   'stash list': PATCHES,
@@ -53,6 +69,11 @@ interface Opened {
   path: string;
   /** All of the repository that the folder is in. */
   ofRepository: boolean;
+  /** It is called as files are. */
+  isCalledFile?: boolean;
+  /** Only if nothing is there: the word is the name of a commit then. */
+  unlessThere?: string;
+  isPossible?: boolean;
   /** Of the files below it, those that fit one of these. */
   includes?: readonly string[];
   /** Places that it leaves out. */
@@ -77,19 +98,26 @@ export function openedByGit(values: readonly string[]): Opened[] {
     if (subcommand === 'show' || subcommand === 'cat-file') return [];
     return inCommits
       .filter((path) => !looksLikeFile(basename(path)))
-      .map((path) => ({ path: join(here, path), ofRepository: false }));
+      .map((path) => ({ path: under([here], path), ofRepository: false }));
   }
   const limits = limitsOf(call);
   if (isObject || limits === undefined) return [whole];
-  const excludes = limits.excludes.map((path) => join(here, path));
+  const excludes = limits.excludes.map((path) => under([here], path));
   const more = excludes.length > 0 ? { excludes } : {};
   if (limits.given.length === 0) return [{ ...whole, ...more }];
-  return limits.given.flatMap((limit) => {
+  const opened = limits.given.map((limit): Opened => {
     const { folder, include } = readSpec(limit);
-    if (include === undefined && looksLikeFile(basename(folder))) return [];
+    const path = under([here], folder);
+    if (include === undefined && looksLikeFile(basename(folder)))
+      return { path, ofRepository: false, isCalledFile: true, isPossible: true };
     const includes = include === undefined || include === '' ? {} : { includes: [include] };
-    return [{ path: join(here, folder), ofRepository: false, ...includes, ...more }];
+    return { path, ofRepository: false, ...includes, ...more };
   });
+  // Paths come last: if this word is none, all of them are names of commits.
+  const last = args.includes('--') ? undefined : limits.given.at(-1);
+  if (last !== undefined && !/[*?[\\\uE002\uE003]/.test(last))
+    opened.push({ ...whole, ...more, unlessThere: under([here], last) });
+  return opened;
 }
 
 /** Paths behind the colon of a commit start at the top of the repository, however deep the folder is. */
@@ -99,7 +127,7 @@ export function aboveInCommits(values: readonly string[]): string[] {
   const paths = args.flatMap((arg) => (arg.startsWith('-') ? [] : (pathInCommit(arg) ?? [])));
   if (paths.length > MAX_PATHS) return [HOLE.any];
   return [...new Set(paths)].flatMap((path) =>
-    Array.from({ length: MAX_ABOVE }, (_, up) => join(under(folders, '.'), '../'.repeat(up), path)),
+    Array.from({ length: MAX_ABOVE }, (_, up) => under([...folders, '../'.repeat(up) || '.'], path)),
   );
 }
 

@@ -10,7 +10,7 @@ export interface ReadOnlySpec extends FlagSpec {
   operands: 'paths' | 'pattern' | 'text' | 'none';
   /** Reads the working directory when no path is named. */
   readsCwd?: boolean;
-  /** It opens files inside of folders: `always`, or with one of these flags. */
+  /** It opens files inside of folders: `always`, where a `folder` may be named, or with one of these flags. */
   recurses?: string;
   /** It tells of files without opening them. */
   onlyNames?: boolean;
@@ -18,6 +18,8 @@ export interface ReadOnlySpec extends FlagSpec {
   hasBadFlags?: boolean;
   /** It follows links below a folder, so that the folder must be trusted. */
   followsLinks?: boolean;
+  /** With one of these flags it tells of folders themselves, and not of what is in them. */
+  namesItself?: string;
   accept?(read: ReadFlags): boolean;
 }
 
@@ -41,6 +43,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
     operands: 'paths',
     readsCwd: true,
     onlyNames: true,
+    namesItself: 'd directory',
     short: 'aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ1',
     long:
       'all almost-all author escape ignore-backups color[=] directory classify[=] file-type format= full-time ' +
@@ -167,7 +170,7 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
     operands: 'paths',
     hasBadFlags: true,
     followsLinks: true,
-    recurses: 'r recursive',
+    recurses: 'folder',
     number: true,
     short: 'abBcdeEiNpqrstTuwy',
     shortValue: 'CIUWx',

@@ -1,5 +1,7 @@
+import { basename } from 'node:path/posix';
 import { type ReadFlags, readFlags } from '../command-flags.js';
-import { isOpen, isPattern } from '../shell/hole.js';
+import { looksLikeFile } from '../rules/file-name.js';
+import { isOpen, isPattern, mayBeParent } from '../shell/hole.js';
 import { effectOfAwk } from './awk.js';
 import { judgeGit } from './git.js';
 import { GIT_READ_ONLY, type GitSpec } from './git-table.js';
@@ -12,6 +14,10 @@ export interface ReadOnlyUse {
   paths: readonly string[];
   /** It opens what lies below its folders. */
   recurses: boolean;
+  /** It opens what links below its folders lead to. */
+  follows?: boolean;
+  /** It would look into its folders, and its paths are called as files are. */
+  isCalledFile?: boolean;
   /** It opens none of its paths. */
   onlyNames: boolean;
   /** It runs unasked only where the folder is trusted. */
@@ -133,9 +139,11 @@ const isVersionWord = (name: string, word: string): boolean => VERSION_WORDS.get
 function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
   const { flags } = read;
   const late = spec.operands === 'paths' ? read.late.filter((value) => value.includes('/')) : [];
-  const paths = [...pathsOf(read, spec), ...late].filter((path) => path !== '-');
+  const isBare = spec.namesItself?.split(' ').some((flag) => flags.has(flag)) === true;
+  const paths = [...pathsOf(read, spec), ...late].filter((path) => path !== '-' && !(isBare && isOwnOrAbove(path)));
   const recurses =
     spec.recurses === 'always' ||
+    (spec.recurses === 'folder' && read.operands.some((path) => !looksLikeFile(basename(path)))) ||
     (spec.recurses !== undefined && spec.recurses.split(' ').some((flag) => flags.has(flag)));
   // Where the first of the two leaves something out, what fits neither is searched.
   const includes = flags.has('exclude') ? undefined : flags.get('include');
@@ -145,12 +153,17 @@ function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
     paths: paths.length === 0 && spec.readsCwd === true ? ['.'] : paths,
     recurses,
     onlyNames: spec.onlyNames === true || spec.operands === 'text' || (isRipgrep && flags.has('files')),
+    ...(spec.followsLinks === true && recurses && { follows: true }),
+    ...(spec.recurses === 'folder' && !recurses && { isCalledFile: true }),
     needsTrust: spec.followsLinks === true,
     hasBadFlags: spec.hasBadFlags === true,
     ...(includes !== undefined && { includes }),
     ...(isRipgrep && !showsHidden && { skipsHidden: true }),
   };
 }
+
+/** A folder itself says nothing of what is in it: neither this one nor that above. */
+const isOwnOrAbove = (path: string): boolean => /^\.{1,2}$/.test(path) || mayBeParent(path);
 
 function pathsOf({ flags, operands }: ReadFlags, spec: ReadOnlySpec): readonly string[] {
   if (spec.operands === 'text') return [];

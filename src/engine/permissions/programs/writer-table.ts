@@ -38,8 +38,14 @@ export interface WriterSpec {
   lists?: string;
   /** What it reads on its standard input names files that it writes. */
   takesNames?: boolean;
-  /** It opens what lies below the folders that it reads: `always`, or with one of these flags. */
+  /** It opens what lies below the folders that it reads: `always`, where a `folder` may be named, or with one of these flags. */
   recurses?: string;
+  /** It goes through the links below them: `always`, or with one of these flags. */
+  follows?: string;
+  /** Flags with which it does not. */
+  keepsLinks?: string;
+  /** Flags with which it makes links, that start from where they are put. */
+  links?: string;
   /** Without a folder it opens what lies below the current one. */
   readsHere?: boolean;
   /** It changes files below the current folder that nobody names: `always`, or where no folder is named. */
@@ -55,7 +61,7 @@ const NPM_FILE = '~/.npmrc';
 const ALL: WriterSpec = { writes: 'all' };
 const REST: WriterSpec = { writes: 'rest' };
 // The first operand is a mode or an owner, unless a flag says that: no path, so that it may count as one.
-const DEEP: WriterSpec = { writes: 'all', spreads: 'R recursive' };
+const DEEP: WriterSpec = { writes: 'all', spreads: 'R recursive', follows: 'L logical' };
 const SCRIPT: WriterSpec = { writes: 'all', only: 'i in-place', scripts: 'e E', plain: 'aclnpsw0123456789' };
 const AWK: WriterSpec = { writes: 'rest', only: 'i include', scripts: 'e source f file' };
 const TAR: WriterSpec = {
@@ -64,8 +70,10 @@ const TAR: WriterSpec = {
   targets: 'C directory one-top-level',
   unpacks: 'x extract get',
   lists: 'T files-from',
+  takesNames: true,
   starts: 'C directory cd',
   recurses: 'always',
+  follows: 'h L dereference',
 };
 const VIM: WriterSpec = { writes: 'all', scripts: 'c cmd', plain: 'eEnNsRZ', changes: writtenByVim };
 const PACK: WriterSpec = { writes: 'all', outputs: 'o output' };
@@ -73,7 +81,14 @@ const OUTPUT: WriterSpec = { writes: 'none', outputs: 'o output' };
 const ZIP7: WriterSpec = { writes: 'all', outputs: 'o' };
 const COPY: WriterSpec = { writes: 'last', joins: 'last' };
 const SEARCH: WriterSpec = { writes: 'none', recurses: 'always', readsHere: true };
-const GREP: WriterSpec = { ...SEARCH, recurses: 'r R recursive dereference-recursive d directories' };
+const GREP: WriterSpec = {
+  ...SEARCH,
+  recurses: 'r R recursive dereference-recursive d directories',
+  follows: 'R dereference-recursive',
+};
+
+// Of two folders it reads the files of both, of a file and a folder that which is called so in there.
+const COMPARE: WriterSpec = { writes: 'none', outputs: 'o output', recurses: 'folder', follows: 'always' };
 
 /** `npm config`, and what it does. */
 const changedByNpm = (args: readonly string[]): string[] =>
@@ -123,9 +138,10 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     keeps: 'parents',
     merges: 'T no-target-directory',
     recurses: 'r R a recursive archive',
+    follows: 'L dereference',
   },
   // Through a link its source is written under another name.
-  ln: { writes: 'all', joins: 'last', targets: 't target-directory', spreads: 'sources' },
+  ln: { writes: 'all', joins: 'last', targets: 't target-directory', spreads: 'sources', links: 's symbolic' },
   link: ALL,
   install: { writes: 'last', joins: 'last', targets: 't target-directory', all: 'd directory' },
   rsync: {
@@ -135,9 +151,11 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     all: 'remove-source-files',
     keeps: 'R relative',
     lists: 'files-from',
+    takesNames: true,
     recurses: 'always',
+    follows: 'L k copy-links copy-unsafe-links copy-dirlinks',
   },
-  scp: { ...COPY, recurses: 'r' },
+  scp: { ...COPY, recurses: 'r', follows: 'always' },
   ditto: { ...COPY, recurses: 'always' },
   'docker cp': COPY,
   'podman cp': COPY,
@@ -193,7 +211,16 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   strip: PACK,
   ranlib: ALL,
   patchelf: PACK,
-  zip: { writes: 'first', outputs: 'O output-file', all: 'm move', recurses: 'r recurse-paths' },
+  zip: {
+    writes: 'first',
+    outputs: 'O output-file',
+    all: 'm move',
+    lists: '@ names-stdin',
+    takesNames: true,
+    recurses: 'r R recurse-paths recurse-patterns',
+    follows: 'always',
+    keepsLinks: 'y symlinks',
+  },
   unzip: { writes: 'none', targets: 'd', unpacks: 'always' },
   tar: TAR,
   bsdtar: TAR,
@@ -204,10 +231,18 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     unpacks: 'i extract p pass-through',
     takesNames: true,
   },
-  pax: { writes: 'last', joins: 'last', outputs: 'f', unpacks: 'r', recurses: 'always' },
+  pax: {
+    writes: 'last',
+    joins: 'last',
+    outputs: 'f',
+    unpacks: 'r',
+    recurses: 'always',
+    follows: 'L',
+    takesNames: true,
+  },
   '7z': ZIP7,
   '7za': ZIP7,
-  sort: OUTPUT,
+  sort: { ...OUTPUT, lists: 'files0-from', takesNames: true },
   shuf: OUTPUT,
   iconv: OUTPUT,
   xmllint: OUTPUT,
@@ -277,8 +312,14 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   egrep: GREP,
   fgrep: GREP,
   zgrep: GREP,
-  diff: { writes: 'none', recurses: 'r recursive' },
-  rg: SEARCH,
-  ag: SEARCH,
-  ack: SEARCH,
+  rgrep: { ...GREP, recurses: 'always' },
+  diff: COMPARE,
+  sdiff: COMPARE,
+  colordiff: COMPARE,
+  icdiff: COMPARE,
+  wdiff: COMPARE,
+  vimdiff: { ...VIM, recurses: 'folder', follows: 'always' },
+  rg: { ...SEARCH, follows: 'L follow' },
+  ag: { ...SEARCH, follows: 'f follow' },
+  ack: { ...SEARCH, follows: 'follow' },
 };

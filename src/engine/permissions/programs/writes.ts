@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path/posix';
+import { basename, dirname, join } from 'node:path/posix';
 import { PROTECTED } from '../path.js';
 import { looksLikeFile } from '../rules/file-name.js';
 import { HOLE, isFree, literalStart } from '../shell/hole.js';
@@ -21,6 +21,10 @@ export interface Written {
   /** The program is in the list, so that its other operands are read. */
   isKnown: boolean;
   recurses: boolean;
+  /** It goes through the links below its folders. */
+  follows: boolean;
+  /** It takes the names of what it reads from a list. */
+  readsList: boolean;
   /** It opens what lies below the current folder. */
   readsHere: boolean;
   /** Its standard input names files that it writes. */
@@ -36,6 +40,8 @@ const NOTHING: Written = {
   paths: new Set(),
   isKnown: false,
   recurses: false,
+  follows: false,
+  readsList: false,
   readsHere: false,
   takesNames: false,
   starts: [],
@@ -46,20 +52,30 @@ export function findWrites(values: readonly string[], writers: Writers): Written
   const found = specOf(values, writers);
   if (found === undefined) return NOTHING;
   const { spec, args } = found;
-  const writes = [...directWrites(args, spec), ...joinedWrites(args, spec), ...unpackedWrites(args, spec)];
+  const writes = [
+    ...directWrites(args, spec),
+    ...joinedWrites(args, spec),
+    ...unpackedWrites(args, spec),
+    ...linkedWrites(args, spec),
+  ];
   const isHere = spec.here === 'always' || (spec.here === 'unnamed' && operandsOf(args, spec).length === 0);
   if (isHere) writes.push({ path: '.', below: 'patched' });
   const changed = spec.changes?.(args) ?? [];
   writes.push(...(changed.length > MAX_PAIRS ? UNSEEN : changed.map((path) => ({ path }))));
-  const hasFlag = (flags: string | undefined): boolean => flags === 'always' || flagged(args, flags);
+  const hasFlag = (flags: string | undefined): boolean =>
+    flags === 'always' || flagged(args, flags) || isInBundle(args[0] ?? '', found.name, flags);
+  const recurses =
+    spec.recurses === 'folder'
+      ? operandsOf(args, spec).some((path) => !looksLikeFile(basename(path)))
+      : hasFlag(spec.recurses);
   return {
     writes,
     paths: new Set(writes.map(({ path }) => path)),
     isKnown: true,
-    recurses: hasFlag(spec.recurses),
-    readsHere:
-      flagged(args, spec.lists) ||
-      (spec.readsHere === true && hasFlag(spec.recurses) && operandsOf(args, spec).length < 2),
+    recurses,
+    follows: hasFlag(spec.follows) && !keepsLinks(args, spec.keepsLinks),
+    readsList: flagged(args, spec.lists),
+    readsHere: flagged(args, spec.lists) || (spec.readsHere === true && recurses && operandsOf(args, spec).length < 2),
     takesNames: spec.takesNames === true,
     starts: valuesOf(args, spec.starts),
   };
@@ -72,20 +88,20 @@ const GUEST =
 function specOf(
   values: readonly string[],
   writers: Writers,
-): { spec: WriterSpec; args: readonly string[] } | undefined {
+): { spec: WriterSpec; args: readonly string[]; name: string } | undefined {
   const name = basename(values[0] ?? '');
   const args = values.slice(1);
   const find = (key: string): WriterSpec | undefined => (Object.hasOwn(writers, key) ? writers[key] : undefined);
   if (name === 'git') {
     const git = readGit(args);
     const spec = find(`git ${git.subcommand ?? ''}`);
-    return spec && { spec, args: git.args };
+    return spec && { spec, args: git.args, name };
   }
   const at = args.findIndex((arg) => !arg.startsWith('-'));
   const own = find(`${name} ${args[at] ?? ''}`);
-  if (own !== undefined) return { spec: own, args: args.toSpliced(at, 1) };
+  if (own !== undefined) return { spec: own, args: args.toSpliced(at, 1), name };
   const spec = find(GUEST.test(name) ? name.slice(1) : name);
-  return spec && { spec, args };
+  return spec && { spec, args, name };
 }
 
 /** Operands and values of flags, as they are written. */
@@ -179,6 +195,16 @@ function joinedWrites(args: readonly string[], spec: WriterSpec): Write[] {
   return isTooMuch(targets, operands)
     ? UNSEEN
     : [...new Set(targets)].flatMap((target) => put(target, sourcesOf(target)));
+}
+
+/** A link leads on from the folder that it is put in. */
+function linkedWrites(args: readonly string[], spec: WriterSpec): Write[] {
+  if (spec.links === undefined || !(flagged(args, spec.links) || args.some(mayBeAnyFlag))) return [];
+  const operands = operandsOf(args, spec);
+  const last = operands.at(-1) ?? '';
+  const sources = operands.filter((path) => !path.startsWith('/'));
+  const folders = [...valuesOf(args, spec.targets), last, dirname(last)].filter((folder) => folder !== '.');
+  return inEvery(folders, sources, (folder, source) => [{ path: under(folder, source), below: 'changed' }]);
 }
 
 /** Several folders, each with all of the names, are no more than this many places; of one folder any number is. */
@@ -277,6 +303,18 @@ function isFlag(arg: string, flag: string): boolean {
 
 const flagged = (args: readonly string[], flags: string | undefined): boolean =>
   listed(flags).some((flag) => args.some((arg) => isFlag(arg, flag)));
+
+/** `tar chf` has its letters without a dash. */
+const isInBundle = (word: string, name: string, flags: string | undefined): boolean =>
+  /tar$/.test(name) &&
+  /^[A-Za-z]+$/.test(word) &&
+  listed(flags).some((flag) => flag.length === 1 && word.includes(flag));
+
+/** Only where nothing else can be meant: each letter is one that takes no value. */
+const keepsLinks = (args: readonly string[], flags: string | undefined): boolean =>
+  listed(flags).some((flag) =>
+    args.some((arg) => arg === `--${flag}` || (flag.length === 1 && /^-[\drqyv]+$/.test(arg) && arg.includes(flag))),
+  );
 
 /** The flag stands there without letters before it that could take it for their value. */
 const hasClearFlag = (args: readonly string[], flags: string | undefined): boolean =>

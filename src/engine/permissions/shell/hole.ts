@@ -37,6 +37,10 @@ export const isOpen = (text: string): boolean => OPEN.test(text);
 /** Some of it comes from outside of the line. */
 export const isForeign = (text: string): boolean => text.includes(HOLE.any);
 
+/** A pattern that may match `..`, as older shells let it. */
+export const mayBeParent = (part: string): boolean =>
+  /^\.[.\uE003]?\uE002+[.\uE003]?$|^(?:\.\uE003|\uE003\.|\uE003\uE003)$/.test(part);
+
 /** Nothing but digits and what calculates. */
 export const isNumeric = (text: string): boolean => /^[\d\uE004\s+*/%()-]*$/.test(text);
 
