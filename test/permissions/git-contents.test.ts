@@ -82,6 +82,59 @@ describe('E2 a denied file in commits', () => {
     expect(judge(command).verdict).toBe('allow');
   });
 
+  it.each([
+    'git grep SECRET -- /repo',
+    'git grep SECRET -- "$PWD"',
+    'git diff topic -- /repo/',
+    'git log -p topic -- /repo/.',
+    'git show v1 a.txt /repo',
+    'git -C sub diff -- /repo',
+    'git diff -- ../repo',
+    'git diff -- /',
+    "git diff -- '/repo/*'",
+    'git range-diff --creation-factor=100 master...other',
+    'git add -p',
+    'git commit -v --dry-run',
+    'git commit --patch',
+    'git checkout -p other',
+    'git merge-tree main other',
+  ])('%s reaches it', (command) => {
+    expect(judge(command).verdict).not.toBe('allow');
+    expect(judge(command, { allow: [] }).verdict).not.toBe('allow');
+  });
+
+  it.each(['git diff -- /repo/src', 'git grep x -- /repo/src/a.ts', 'git add -A'])('%s does not', (command) => {
+    expect(judge(command).verdict).toBe('allow');
+  });
+
+  it('a project may be called as files are', () => {
+    const setup = { cwd: '/work/next.js' };
+    for (const path of ['/work/next.js', '../next.js']) {
+      expect(judge(`git diff -- ${path}`, setup).verdict).toBe('ask');
+      expect(judge(`diff a.ts ${path}`, setup).verdict).toBe('ask');
+    }
+    expect(judge('git diff -- /work/next.js/a.ts', setup).verdict).toBe('allow');
+  });
+
+  it.each([
+    'git show next.js',
+    'git diff rel.md',
+    'git log -p next.js',
+    'git show fix/a.ts',
+    'git diff main next.js',
+    'git show src next.js',
+    'git -C sub show next.js',
+    'cd sub && git show next.js',
+  ])('%s: what is no file is a branch', (command) => {
+    const missing = ['next.js', 'rel.md', 'fix/a.ts', 'sub/next.js'].map((name) => `/repo/${name} is missing`);
+    for (const allow of [['Bash'], []]) expect(judge(command, { allow, fs: missing }).verdict).toBe('ask');
+    expect(judge(command).verdict).toBe('allow');
+  });
+
+  it('a word too many is not known to be a file', () => {
+    expect(judge(`git diff ${Array.from({ length: 120 }, (_, at) => `${at}.ts`).join(' ')}`).verdict).toBe('ask');
+  });
+
   it('folders of two commits are compared file by file', () => {
     const deny = ['Read(./src/conf/**)'];
     expect(judge('git diff HEAD~1:src HEAD:src', { deny }).verdict).toBe('ask');

@@ -1,8 +1,8 @@
 /** Every entry of the tables counts: with any one taken away, some call is judged otherwise. */
 import { describe, expect, it } from 'vitest';
 import type { FlagSpec } from '../../src/engine/permissions/command-flags.js';
-import { commandAccesses } from '../../src/engine/permissions/command.js';
-import { decidePermission } from '../../src/engine/permissions/decide.js';
+import { commandAccesses, throughLinks } from '../../src/engine/permissions/command.js';
+import { decidePermission, type JudgedAccess } from '../../src/engine/permissions/decide.js';
 import type { DangerSpec } from '../../src/engine/permissions/programs/danger-table.js';
 import type { GitSpec } from '../../src/engine/permissions/programs/git-table.js';
 import type { ReadOnlySpec } from '../../src/engine/permissions/programs/readonly-table.js';
@@ -16,16 +16,19 @@ interface Setup {
   deny?: string[];
   trusted?: boolean;
   cwd?: string;
+  /** Where a link below `src` leads. */
+  linked?: string;
 }
 
 function judge(
   command: string,
-  { allow = [], deny = [], trusted = true, cwd = '/repo' }: Setup,
+  { allow = [], deny = [], trusted = true, cwd = '/repo', linked }: Setup,
   tables: CommandTables,
 ): string {
   const home = '/home/user';
   const book = compileRules([{ name: 'user', base: '/repo', allow, deny }], { home });
-  const accesses = commandAccesses(command, cwd, home);
+  const accesses: JudgedAccess[] = commandAccesses(command, cwd, home);
+  if (linked !== undefined) accesses.push({ path: linked, access: 'read', matches: throughLinks('/repo/src') });
   return decidePermission(
     { tool: 'Bash', input: { command }, readOnly: false, edits: false, accesses, command },
     { mode: 'default', book, roots: ['/repo'], home, cwd, trusted, tables },
@@ -401,7 +404,16 @@ describe('programs that only read', () => {
           ),
         );
       }
-      const flags = spec.recurses === 'always' ? [''] : words(spec.recurses);
+      if (spec.namesItself !== undefined) {
+        const make = (flag: string) =>
+          change(
+            `namesItself ${flag}`,
+            { command: `${key} ${flag.length === 1 ? '-' : '--'}${flag} .*`, setup: {}, expected: 'allow' },
+            { namesItself: dropWord(spec.namesItself, flag) },
+          );
+        found.push(...words(spec.namesItself).map(make));
+      }
+      const flags = spec.recurses === 'always' || spec.recurses === 'folder' ? [''] : words(spec.recurses);
       for (const flag of flags) {
         const given = flag === '' ? '' : flag.length === 1 ? `-${flag}` : `--${flag}`;
         const rest = dropWord(spec.recurses, flag);
@@ -483,6 +495,7 @@ describe('programs that only read', () => {
 describe('programs that write', () => {
   const DENY_K: Setup = { allow: ['Bash(*)'], deny: ['Edit(./k)'] };
   const DENY_READ: Setup = { allow: ['Bash(*)'], deny: ['Read(./src/k)'] };
+  const DENY_LINKED: Setup = { allow: ['Bash(*)'], deny: ['Read(//outside/**)'], linked: '/outside/x' };
   const DENY_BELOW: Setup = { allow: ['Bash(*)'], deny: ['Edit(./src/k)'] };
   const SHAPES = { all: 'k', last: 'a k', rest: 'a k', first: 'k', none: '' };
   const flagOf = (flag: string): string => (flag.length === 1 ? `-${flag}` : `--${flag}`);
@@ -600,7 +613,7 @@ describe('programs that write', () => {
           : spec.spreads === undefined
             ? []
             : [make('spreads', asked(spread, DENY_BELOW), { spreads: undefined })]),
-        ...(spec.recurses === 'always'
+        ...(spec.recurses === 'always' || spec.recurses === 'folder'
           ? [make('recurses', asked(reading(''), DENY_READ), { recurses: undefined })]
           : each('recurses', (flag) => asked(reading(flagOf(flag)), DENY_READ))),
         ...(spec.readsHere === true
@@ -611,6 +624,19 @@ describe('programs that write', () => {
             ]
           : []),
         ...each('lists', (flag) => asked(`${key} ${flagOf(flag)} l`, DENY_READ)),
+        ...(spec.follows === 'always'
+          ? [make('follows', asked(reading('-r'), DENY_LINKED), { follows: undefined })]
+          : each('follows', (flag) => asked(reading(flagOf(flag)), DENY_LINKED))),
+        ...each('keepsLinks', (flag) => ({
+          command: reading(flagOf(flag)),
+          setup: DENY_LINKED,
+          expected: 'allow' as const,
+        })),
+        ...each('links', (flag) => ({
+          command: `${key} ${flagOf(flag)} ../k b/l`,
+          setup: { allow: ['Bash(*)'], deny: ['Read(./k)'] },
+          expected: 'deny' as const,
+        })),
         ...each('keeps', (flag) => ({
           command: `${key} ${flagOf(flag)} x/k .`,
           setup: { allow: ['Bash(*)'], deny: ['Edit(./x/k)'] },

@@ -1,6 +1,7 @@
 /** Random lines that read, under real programs: what runs unasked prints nothing from outside, and nothing denied. */
 import { execFileSync } from 'node:child_process';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -20,11 +21,11 @@ import { listFolder, resolveReal } from '../../src/engine/workspace/files.js';
 import { createRandom, type Random } from '../soak/random.js';
 
 const PROGRAMS =
-  'cat|head -n 9|tail -n 9|sort|uniq|nl|tac|strings|sed -n p|sed p|awk 1|cut -c1-99|grep -h SECRET|grep -rh SECRET|grep -rhs SECRET --include=*.txt|grep -rhs --exclude=q --include=*.txt SECRET|xxd|diff -r sub|fold|paste'.split(
+  'cat|head -n 9|tail -n 9|sort|uniq|nl|tac|strings|sed -n p|sed p|awk 1|cut -c1-99|grep -h SECRET|grep -rh SECRET|grep -rhs SECRET --include=*.txt|grep -rhs --exclude=q --include=*.txt SECRET|grep -Rh SECRET|xxd|diff -r sub|diff a.txt|diff twin|diff -N twin|diff -y|sdiff -l twin|fold|paste'.split(
     '|',
   );
 const PATHS =
-  'a.txt|b.ts|.|..|.env|sub|sub/c.txt|ldir|ldir/secret.txt|ld*/secret.txt|*/secret.txt|l*|l*/|*|sub/*|sub/l*|s?b/*.txt|.e*|.en?|[.]env|.*|{.env,a.txt}|/proc/self/cwd/.env|/proc/$$/cwd/.env|/proc/*/cwd/.env|/dev/fd/../../self/cwd/.env|/dev/fd/3/.env 3< .|ldir/../proj/.env|lin/../.env|lin/../../.env|../proj/.env|$PWD/.env|sub/../.env|lin/*|*/*|~/x'.split(
+  'a.txt|b.ts|.|..|.env|sub|sub/c.txt|ldir|ldir/secret.txt|ld*/secret.txt|*/secret.txt|l*|l*/|*|sub/*|sub/l*|s?b/*.txt|.e*|.en?|[.]env|.*|{.env,a.txt}|/proc/self/cwd/.env|/proc/$$/cwd/.env|/proc/*/cwd/.env|/dev/fd/../../self/cwd/.env|/dev/fd/3/.env 3< .|ldir/../proj/.env|lin/../.env|lin/../../.env|../proj/.env|$PWD/.env|$PWD|$PWD/|../proj|twin|next.js|sub/../.env|lin/*|*/*|~/x'.split(
     '|',
   );
 const LATE = '||||||-n|-u|-b|-c|-i|-r|-e p|--|-h'.split('|');
@@ -64,6 +65,18 @@ function createLine(random: Random): string {
     () => `git stash ${random.pick(['list', 'show'])} ${random.pick(['', '-p', '--color', '--stat', '--raw', '-w'])}`,
     () => `git show ${random.pick(['--stat', '-s', '--quiet'])} ${random.pick(['', '--no-quiet', '-p', '--color'])}`,
     () => `git ls-files | xargs ${program}`,
+    () => `git ${random.pick(['grep -h SECRET', 'diff HEAD~1', 'log -p', 'show'])} -- ${path()} ${path()}`,
+    () => `git ${random.pick(['diff', 'log -p', 'show', 'show HEAD'])} ${path()}`,
+    () => `git range-diff HEAD~1...${random.pick(['next.js', 'HEAD'])}`,
+    () => `diff ${random.pick(['', '-r', '-rN', '-N', '-y', '--from-file=a.txt'])} ${path()} ${folder()}`,
+    () => `find ${random.pick(['-L', '-H', '-P'])} ${folder()} -name '*.txt' -exec ${program} {} +`,
+    () => `find ${folder()} -follow -name '*.txt' | xargs ${program}`,
+    () => `grep ${random.pick(['-R', '-hR', '--dereference-recursive', '-r'])} SECRET ${path()}`,
+    () => `tar ${random.pick(['ch', '-ch', '-c --dereference', 'c'])} ${path()}`,
+    () =>
+      `cp -r${random.pick(['L', 'H', 'P', ' --dereference', ''])} ${folder()} ../copy && cat ../copy/*; rm -rf ../copy`,
+    () => `printf '%s' ${path()} | tar ${random.pick(['ch', 'c'])} -T -`,
+    () => `ln -s ../../outside sub/made; cat sub/made/*; rm -f sub/made`,
   ];
   return random.pick(forms)();
 }
@@ -87,11 +100,15 @@ function createScene(): Scene {
   git('add', '-A');
   git('commit', '-qm', 'one');
   writeFileSync(join(project, '.env'), 'SECRET-denied\n');
+  // A folder with files of the same names, so that there is something to compare.
+  mkdirSync(join(project, 'twin'));
+  for (const name of ['.env', 'a.txt', 'lfile.txt']) writeFileSync(join(project, 'twin', name), 'x\n');
   symlinkSync('../outside', join(project, 'ldir'));
   symlinkSync('../../outside/secret.txt', join(project, 'sub/lfile.txt'));
   symlinkSync('sub', join(project, 'lin'));
   git('add', '-A');
   git('commit', '-qm', 'two');
+  git('branch', '-f', 'next.js');
   writeFileSync(join(project, '.env'), 'SECRET-denied again\n');
   git('stash');
   return { root, project };
@@ -113,6 +130,7 @@ async function judge(command: string, { project, root }: Scene, isRuled: boolean
     path: resolveReal(path),
     given: path,
     access,
+    ...(existsSync(path) && { kind: 'file' as const }),
   }));
   const disk = { list: listFolder, realPath: async (path: string) => resolveReal(path) };
   for (const { path, real, matches } of await findLinked(command, { cwd: project, home }, disk)) {
