@@ -1,6 +1,7 @@
 /** E2 patterns and odd paths lead where links lead, and rules hold there. */
 import { describe, expect, it } from 'vitest';
 import { judgeCase } from '../../src/engine/permissions/check.js';
+import { findLinked } from '../../src/engine/permissions/links.js';
 
 const FS = ['/repo/ldir -> ../outside', '/repo/sub/lfile.txt -> /outside/secret.txt', '/repo/in -> /repo/src'];
 
@@ -182,6 +183,19 @@ describe('E2 where it could not be looked at everywhere', () => {
     const { verdict, reason } = judgeCase({ setup, input: { tool: 'Bash', command: 'cat many/*' } });
     expect(verdict).toBe('ask');
     expect(reason).toContain('could not be looked at everywhere');
+  });
+
+  it('a project with many names is looked at', async () => {
+    const names = Array.from({ length: 200 }, (_, at) => `n${at}`);
+    const list = async (folder: string) =>
+      folder === '/repo'
+        ? names.map((name) => ({ name, kind: 'directory' as const }))
+        : names.map((name) => ({ name, kind: name === 'n7' ? ('link' as const) : ('file' as const) }));
+    const disk = { list, realPath: async () => '/repo/n1' };
+    for (const command of ['find . -exec cat {} +', 'cat */*', 'git ls-files | xargs wc -l', 'grep -R x .']) {
+      const found = await findLinked(command, { cwd: '/repo' }, disk);
+      expect(new Set(found.map(({ real }) => real.slice(0, 8)))).toEqual(new Set(['/repo/n1']));
+    }
   });
 
   it('six hundred links that stay inside are looked at', () => {

@@ -1,6 +1,6 @@
 /** What may stand where a store looks for its files. Others may be there; nothing waits for them, nothing writes to them. */
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFileStore } from '../../src/engine/stores/file-store.js';
@@ -48,6 +48,7 @@ const everything = (place: Place, sessionId: string): Record<string, () => unkno
   fork: () => functions.forkSession(place.parts, sessionId),
   rename: () => functions.renameSession(place.parts, { sessionId, title: 'x' }),
   tag: () => functions.tagSession(place.parts, { sessionId, tag: 'x' }),
+  archive: () => functions.archiveSession(place.parts, { sessionId, archived: true }),
   pending: () => functions.pendingApprovals(place.parts, sessionId),
   answer: () => functions.answerApproval(place.parts, { sessionId, answer: { behavior: 'allow' } }),
   resume: () => start([], { store: place.parts.store, config: { resume: sessionId } }),
@@ -168,6 +169,33 @@ describe('beside a log', () => {
     expect(readFileSync(target, 'utf8')).toBe('theirs');
     expect(await functions.getSessionInfo(at.place.parts, at.odd.sessionId)).toMatchObject({ archived: true });
   });
+
+  it('a link in the place of the folder is neither written nor read through', async () => {
+    const at = setUp();
+    at.place.write(at.odd.turn('archived', 'yes'));
+    const target = scratch();
+    linkAt(at.beside, target);
+    const archive = () => functions.archiveSession(at.place.parts, { sessionId: at.odd.sessionId, archived: true });
+    expect(await refusal(archive)).toMatchObject({
+      code: 'store_failed',
+      message: expect.stringContaining('is a link'),
+    });
+    expect(readdirSync(target)).toEqual([]);
+    writeFileSync(join(target, 'archived.json'), JSON.stringify({ archived: true, at: new Date().toISOString() }));
+    expect(await functions.getSessionInfo(at.place.parts, at.odd.sessionId)).not.toHaveProperty('archived');
+  });
+
+  it.each(['<html>', '\0\u0001\u0002', '{"type":"heddle","kind":"session","format":9}\n'])(
+    'what is no log, as %j, is not put into the archive',
+    async (text) => {
+      const { place, odd, path, beside } = setUp();
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+      const archive = () => functions.archiveSession(place.parts, { sessionId: odd.sessionId, archived: true });
+      expect(await refusal(archive)).toMatchObject({ name: 'HeddleError' });
+      expect(existsSync(join(beside, 'archived.json'))).toBe(false);
+    },
+  );
 
   it('a kept result takes the place of a link', async () => {
     const { path, beside } = setUp();

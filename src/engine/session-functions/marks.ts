@@ -33,15 +33,16 @@ export async function tagSession(
   await append(parts, { sessionId, options }, (stored) => ({ type: 'tag', tag: text, sessionId: stored }));
 }
 
-/** Puts a session into the archive, or takes it out. The next prompt takes it out as well. */
+/** Puts a session into the archive, or takes it out. The next prompt takes it out as well. What is no log stays out. */
 export async function archiveSession(
   parts: SessionParts,
   { sessionId, archived }: { sessionId: string; archived: boolean },
   options: DirOption = {},
 ): Promise<void> {
   if (parts.store.archive) {
-    const at = new Date(parts.clock.now()).toISOString();
-    return parts.store.archive(await keyOf(parts, sessionId, options), { archived, at });
+    const key = await keyOf(parts, sessionId, options);
+    await loadSession(parts.store, key.sessionId);
+    return parts.store.archive(key, { archived, at: new Date(parts.clock.now()).toISOString() });
   }
   await append(
     parts,
