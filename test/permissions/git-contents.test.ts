@@ -108,12 +108,12 @@ describe('E2 a denied file in commits', () => {
   });
 
   it('a project may be called as files are', () => {
-    const setup = { cwd: '/work/next.js' };
-    for (const path of ['/work/next.js', '../next.js']) {
+    const setup = { cwd: '/code/next.js' };
+    for (const path of ['/code/next.js', '../next.js']) {
       expect(judge(`git diff -- ${path}`, setup).verdict).toBe('ask');
       expect(judge(`diff a.ts ${path}`, setup).verdict).toBe('ask');
     }
-    expect(judge('git diff -- /work/next.js/a.ts', setup).verdict).toBe('allow');
+    expect(judge('git diff -- /code/next.js/a.ts', setup).verdict).toBe('allow');
   });
 
   it.each([

@@ -121,7 +121,7 @@ class Search {
   /** The word is the path that it looks like: what would be opened if it were none is not. */
   #isThere({ touch: { unlessThere }, folders }: LineTouch): boolean {
     if (unlessThere === undefined || folders === undefined) return false;
-    return folders.every((folder) => this.#context.existing.has(resolve(folder, unlessThere)));
+    return folders.every((folder) => this.#context.isThere(resolve(folder, unlessThere)));
   }
 
   /** Whatever it is called, it holds a folder that is worked in. */

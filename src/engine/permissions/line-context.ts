@@ -40,8 +40,8 @@ export interface LineContext {
   tables: CommandTables;
   /** Where paths, as the line names them, really are. */
   places: ReadonlyMap<string, string>;
-  /** What of these is there. */
-  existing: ReadonlySet<string>;
+  /** Whether a place, as the line names it, is known to be there. */
+  isThere(place: string): boolean;
   /** Where links lead that its patterns match, by the whole pattern. */
   linked: ReadonlyMap<string, readonly string[]>;
   cwd: string;
@@ -65,7 +65,8 @@ export function toLineContext(
     policy,
     tables,
     places,
-    existing: new Set(accesses.flatMap(({ given, path, kind }) => (kind === undefined ? [] : [given ?? path]))),
+    isThere: (place: string) =>
+      accesses.some(({ given, path, kind }) => kind !== undefined && (given ?? path) === place),
     linked: linkedOf(accesses),
     cwd,
     home,

@@ -48,11 +48,8 @@ export function touchesOf(
 ): Touch[] {
   const { use } = known;
   const values = segment.words.map(({ value }) => value);
-  if (values[0] === 'kill') return [];
-  const opened = [
-    ...openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: each.isCalledFile !== true })),
-    ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true })),
-  ];
+  if (values[0] === undefined || values[0] === 'kill') return [];
+  const opened = basename(values[0]) === 'git' ? readByGit(values) : NOTHING;
   if (use !== undefined) return use.onlyNames ? [] : [...use.paths.map((path) => toRead(path, use)), ...opened];
   const { written } = known;
   const touches: Touch[] = [
@@ -88,6 +85,14 @@ export function touchesOf(
   }
   return touches;
 }
+
+const NOTHING: readonly Touch[] = [];
+
+/** What git opens of files that it does not name, or names in its own ways. */
+const readByGit = (values: readonly string[]): Touch[] => [
+  ...openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: each.isCalledFile !== true })),
+  ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true })),
+];
 
 const MAX_STARTS = 8;
 const MAX_STARTED = 500;

@@ -306,7 +306,7 @@ const flagged = (args: readonly string[], flags: string | undefined): boolean =>
 
 /** `tar chf` has its letters without a dash. */
 const isInBundle = (word: string, name: string, flags: string | undefined): boolean =>
-  /tar$/.test(name) &&
+  name.endsWith('tar') &&
   /^[A-Za-z]+$/.test(word) &&
   listed(flags).some((flag) => flag.length === 1 && word.includes(flag));
 
