@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAgents } from './agents.js';
 import { startApi } from './api.js';
+import { measureDefinitions } from './definitions.js';
 import { measureFirstLine } from './first-line.js';
 import { measureHeadless } from './headless.js';
 import { measureIdleSessions } from './idle-sessions.js';
 import { measureInProcess } from './in-process.js';
+import { measureMcp } from './mcp.js';
 import { measurePackage } from './package.js';
 import { measurePermissions } from './permissions.js';
 import { measureSessionsList } from './sessions-list.js';
@@ -30,6 +33,9 @@ const CASES = {
   permissions: measurePermissions,
   sessions: measureSessions,
   'sessions-list': measureSessionsList,
+  mcp: measureMcp,
+  definitions: measureDefinitions,
+  agents: measureAgents,
 };
 
 const { values: flags } = parseArgs({

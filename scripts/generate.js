@@ -165,11 +165,14 @@ function forModel(node) {
 }
 
 /** The compact schema of each tool input, inline: what the model is sent. */
+/** That there is nothing beside is checked when a call comes: a model need not be told of it for every tool. */
+const withoutWalls = ({ additionalProperties: _, ...schema }) => schema;
+
 export function toolSchemas(protocol) {
   return Object.fromEntries(
     Object.entries(protocol.TOOL_INPUTS).map(([name, input]) => [
       name,
-      forModel(tidy(z.toJSONSchema(input(), { io: 'input', unrepresentable: 'any' }))),
+      withoutWalls(forModel(tidy(z.toJSONSchema(input(), { io: 'input', unrepresentable: 'any' })))),
     ]),
   );
 }

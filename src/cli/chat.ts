@@ -2,7 +2,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Session } from '../engine/index.js';
 import type { Message } from '../protocol/index.js';
-import { askPerson } from './ask.js';
+import { type AskOptions, askPerson } from './ask.js';
+import { fillForm } from './fill-form.js';
 import { CONTINUED, createLineReader } from './line-reader.js';
 import { type Look, paintFor } from './paint.js';
 import { createView } from './render.js';
@@ -53,6 +54,14 @@ export async function runChat(parts: ChatParts): Promise<number> {
     onKept: (line) => write(view.note(`queued: ${line}`)),
   });
 
+  /** One question at a time: each must be seen before it is answered. */
+  function inTurn<T>(signal: AbortSignal, put: (options: AskOptions) => Promise<T>): Promise<T> {
+    const readLine = (prompt: string) => reader.readAnswer(prompt, signal);
+    const answer = asking.then(() => put({ ...look, cwd, readLine, write }));
+    asking = answer.catch(() => undefined);
+    return answer;
+  }
+
   const detach = session.attach({
     deliver(message: Message) {
       const text = view.show(message);
@@ -64,13 +73,8 @@ export async function runChat(parts: ChatParts): Promise<number> {
       mayPrint = false;
       reader.redraw();
     },
-    ask(question, { signal }) {
-      const readLine = (prompt: string) => reader.readAnswer(prompt, signal);
-      // One question at a time: each must be seen before it is answered.
-      const answer = asking.then(() => askPerson(question, { ...look, cwd, readLine, write }));
-      asking = answer.catch(() => undefined);
-      return answer;
-    },
+    ask: (question, { signal }) => inTurn(signal, (options) => askPerson(question, options)),
+    elicit: (form, { signal }) => inTurn(signal, (options) => fillForm(form, options)),
   });
 
   async function runTurn(prompt: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** What can be known to be wrong before anything starts. Every text is printed as it is, and the program exits with 1. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SessionConfig } from '../protocol/index.js';
 import { type CliOptions, HeddleError } from '../protocol/plain.js';
@@ -56,52 +56,40 @@ function findSessionProblem({ config, mode }: Start): string | undefined {
   return undefined;
 }
 
-function findConfigProblem({ config, cwd }: Start): string | undefined {
-  for (const each of config.mcpConfig ?? []) {
-    const problem = findJsonProblem(each, cwd);
-    if (problem?.kind === 'missing') {
-      return `Error: Invalid MCP configuration:\nMCP config file not found: ${problem.text}`;
-    }
-    if (problem !== undefined) return `Error: Invalid MCP configuration:\n${problem.text}`;
+/** What is wrong inside is told with its line when the settings are read. */
+function findConfigProblem({ config: { settings }, cwd }: Start): string | undefined {
+  if (settings === undefined || isObject(settings)) return undefined;
+  const path = resolve(cwd, settings);
+  return existsSync(path) ? undefined : `Error: Settings file not found: ${path}`;
+}
+
+/** Throws for the first value of `--mcp-config` that cannot be read. A server in it that is broken leaves the others alone. */
+export async function checkMcpConfig(values: readonly string[], cwd: string): Promise<void> {
+  if (values.length === 0) return;
+  const { describeProblem, readMcpFlag } = await import('../engine/index.js');
+  for (const value of values) {
+    const { faults, file } = await readMcpFlag(value, { cwd, label: '--mcp-config' });
+    const fault = faults.find(({ path }) => path === '(root)');
+    if (fault === undefined) continue;
+    const path = resolve(cwd, value);
+    const note = value.trimStart().startsWith('{') ? ` (as JSON: ${fault.text})` : '';
+    const text = existsSync(path)
+      ? describeProblem({ severity: 'error', fatal: true, layer: 'flag', file, ...fault })
+      : `MCP config file not found: ${path}${note}`;
+    throw new HeddleError('invalid_config', `Error: Invalid MCP configuration:\n${text}`, {
+      hint: 'See heddle mcp --help.',
+    });
   }
-  // What is wrong inside is told with its line when the settings are read.
-  const problem = config.settings === undefined ? undefined : findJsonProblem(config.settings, cwd);
-  return problem?.kind === 'missing' ? `Error: Settings file not found: ${problem.text}` : undefined;
 }
 
 const WOULD_LOOSEN = 'running without it would allow more than you asked for.';
 
-/** A value that `checkStart` has found to be good. */
-export function readJsonOrFile(value: string, cwd: string): Record<string, unknown> {
-  const text = whyNotObject(value) === undefined ? value : readFileSync(resolve(cwd, value), 'utf8');
-  return JSON.parse(text) as Record<string, unknown>;
-}
-
-type JsonProblem = { kind: 'missing' | 'broken'; text: string };
-
-/** A value that is either JSON itself or the path of a file of JSON. */
-function findJsonProblem(value: string, cwd: string): JsonProblem | undefined {
-  const inline = whyNotObject(value);
-  if (inline === undefined) return undefined;
-  const path = resolve(cwd, value);
-  if (!existsSync(path)) {
-    const note = value.trimStart().startsWith('{') ? ` (as JSON: ${inline})` : '';
-    return { kind: 'missing', text: `${path}${note}` };
-  }
-  try {
-    const broken = whyNotObject(readFileSync(path, 'utf8'));
-    return broken === undefined ? undefined : { kind: 'broken', text: `${path}: ${broken}` };
-  } catch (error) {
-    return { kind: 'broken', text: `${path}: ${error instanceof Error ? error.message : String(error)}` };
-  }
-}
-
-function whyNotObject(text: string): string | undefined {
+function isObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'not a JSON object';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
   }
 }
 

@@ -1,8 +1,10 @@
 /** Completion for shells, from the table of flags. */
 import { FLAGS, type FlagRow, HeddleError } from '../protocol/plain.js';
+import { MCP_COMMANDS } from './mcp.js';
+import { PLUGIN_COMMANDS } from './plugin.js';
 import { SESSION_COMMANDS } from './sessions.js';
 
-const COMMANDS = ['completion', 'doctor', 'permissions', 'sessions', 'trust'];
+const COMMANDS = ['completion', 'doctor', 'mcp', 'permissions', 'plugin', 'sessions', 'trust'];
 
 const SCRIPTS: Readonly<Record<string, () => string>> = { bash: forBash, fish: forFish, zsh: forZsh };
 
@@ -26,6 +28,8 @@ function forBash(): string {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}"
   case "$prev" in
 ${cases.join('\n')}
+    mcp) COMPREPLY=($(compgen -W "${MCP_COMMANDS.join(' ')}" -- "$cur")); return;;
+    plugin) COMPREPLY=($(compgen -W "${PLUGIN_COMMANDS.join(' ')}" -- "$cur")); return;;
     sessions) COMPREPLY=($(compgen -W "${SESSION_COMMANDS.join(' ')}" -- "$cur")); return;;
     completion) COMPREPLY=($(compgen -W "${Object.keys(SCRIPTS).join(' ')}" -- "$cur")); return;;
   esac
@@ -44,7 +48,14 @@ function forZsh(): string {
     }),
   );
   return `#compdef heddle
-_heddle_word() { [[ $words[2] == sessions ]] && compadd ${SESSION_COMMANDS.join(' ')} || _files }
+_heddle_word() {
+  case $words[2] in
+    mcp) compadd ${MCP_COMMANDS.join(' ')} ;;
+    plugin) compadd ${PLUGIN_COMMANDS.join(' ')} ;;
+    sessions) compadd ${SESSION_COMMANDS.join(' ')} ;;
+    *) _files ;;
+  esac
+}
 _arguments -s \\
 ${lines.join(' \\\n')} \\
   '1:command:(${COMMANDS.join(' ')})' '2:word:_heddle_word' '*:file:_files'
@@ -61,5 +72,7 @@ function forFish(): string {
   });
   const commands = `complete -c heddle -n __fish_use_subcommand -a "${COMMANDS.join(' ')}"`;
   const sessions = `complete -c heddle -n "__fish_seen_subcommand_from sessions" -a "${SESSION_COMMANDS.join(' ')}"`;
-  return `${[commands, sessions, ...flags].join('\n')}\n`;
+  const mcp = `complete -c heddle -n "__fish_seen_subcommand_from mcp" -a "${MCP_COMMANDS.join(' ')}"`;
+  const plugin = `complete -c heddle -n "__fish_seen_subcommand_from plugin" -a "${PLUGIN_COMMANDS.join(' ')}"`;
+  return `${[commands, mcp, plugin, sessions, ...flags].join('\n')}\n`;
 }

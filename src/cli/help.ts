@@ -20,6 +20,8 @@ Flags that take several words end at the next flag or at --:
 
 const COMMANDS = `Commands:
   sessions <command>              List, search, export, rename, delete ... (heddle sessions --help)
+  mcp <command>                   MCP servers: add, list, test, log in ... (heddle mcp --help)
+  plugin list|validate            What plugins bring and what is wrong (heddle plugin --help)
   permissions <command>           List, add and remove rules (heddle permissions --help)
   trust [folder]                  Let the settings of a folder count (heddle trust --help)
   doctor [--json]                 Check keys, network, programs and settings

@@ -6,8 +6,6 @@ import type { CliOptions } from '../protocol/plain.js';
 export function dropIgnored(cli: CliOptions, config: SessionConfig): { config: SessionConfig; notes: string[] } {
   const kept: Record<string, unknown> = { ...config };
   const flags = new Map(cli.later?.map(({ flag, key }) => [flag, key]));
-  const promptTool = config.permissionPromptTool;
-  if (promptTool !== undefined && promptTool !== 'stdio') flags.set('--permission-prompt-tool', 'permissionPromptTool');
   const notes = [...flags.keys()].flatMap((flag) => describe([flag]));
   for (const key of flags.values()) delete kept[key];
   return { config: kept as unknown as SessionConfig, notes };

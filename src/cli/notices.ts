@@ -1,6 +1,6 @@
 /** What someone must be told who does not read the messages: a line on stderr, or nothing. */
 import type { Session } from '../engine/index.js';
-import type { Message, SessionConfig } from '../protocol/index.js';
+import type { Message, RateLimitInfo, SessionConfig } from '../protocol/index.js';
 import { ERROR_CODES } from '../protocol/plain.js';
 import { toVisibleLine } from './visible.js';
 
@@ -8,6 +8,7 @@ type SystemMessage = Extract<Message, { type: 'system' }>;
 type Retry = Extract<SystemMessage, { subtype: 'api_retry' }>;
 
 export function describeNotice(message: Message): string | undefined {
+  if (message.type === 'rate_limit_event') return describeRateLimit(message.rate_limit_info);
   if (message.type !== 'system') return undefined;
   if (message.subtype === 'api_retry') return describeRetry(message);
   if (message.subtype === 'session_writes_lost') return describeLoss(message.error);
@@ -50,6 +51,14 @@ function describeRetry({ error_code, error_message, error_status, error, retry_d
   const cause = firstSentence(error_code) ?? toVisibleLine(error_message ?? error);
   const wait = retry_delay_ms < 10_000 ? (retry_delay_ms / 1000).toFixed(1) : Math.round(retry_delay_ms / 1000);
   return `heddle: ${cause}${status}; trying again in ${wait} s (attempt ${retry.attempt} of ${retry.max_retries})\n`;
+}
+
+function describeRateLimit({ status, rateLimitType, utilization }: RateLimitInfo): string | undefined {
+  if (status !== 'allowed_warning' && status !== 'rejected') return undefined;
+  const used = utilization === undefined ? undefined : `${Math.floor(utilization * 100)} % used`;
+  const facts = [rateLimitType && toVisibleLine(rateLimitType), used].filter((fact) => fact !== undefined);
+  const what = status === 'rejected' ? 'is reached' : 'is nearly reached';
+  return `heddle: the rate limit of your account ${what}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}\n`;
 }
 
 /** What an error code means, to go on after a colon. */

@@ -1,7 +1,6 @@
 /** The settings of the session, from flags, environment and the manners of the program. */
 import type { SessionConfig } from '../protocol/index.js';
 import { type ParsedArgv, SETTING_SOURCES } from '../protocol/plain.js';
-import { readJsonOrFile } from './checks.js';
 import type { Environment } from './environment.js';
 
 export interface SessionConfigParts {
@@ -23,8 +22,6 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
     ...(environment.maxRetries === undefined ? {} : { maxRetries: environment.maxRetries }),
     ...(environment.enableFileCheckpointing ? { enableFileCheckpointing: true } : {}),
   };
-  // An SDK may pass a table of servers that is empty.
-  if (config.mcpConfig?.every((each) => hasNoForeignServers(readJsonOrFile(each, cwd)))) delete config.mcpConfig;
   if (config.maxTurns === 0) delete config.maxTurns;
   config.settingSources ??= cli.bare ? [] : [...SETTING_SOURCES];
   if (config.permissionPrompts === 'none') delete config.permissionPromptTool;
@@ -32,7 +29,3 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
   if (isRoot && !environment.isSandbox) delete config.allowDangerouslySkipPermissions;
   return config;
 }
-
-/** Servers of the SDK that started us are announced by `initialize` too, and are served from there. */
-const hasNoForeignServers = ({ mcpServers = {} }: Record<string, unknown>): boolean =>
-  Object.values(mcpServers as Record<string, { type?: unknown }>).every((server) => server?.type === 'sdk');

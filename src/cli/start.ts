@@ -1,7 +1,7 @@
 /** From the words of the command line to the mode that answers them. */
 import type { Logger, SessionConfig } from '../protocol/index.js';
 import { type CliOptions, HeddleError, parseArgv } from '../protocol/plain.js';
-import { checkStart } from './checks.js';
+import { checkMcpConfig, checkStart } from './checks.js';
 import { createDebugLog } from './debug-log.js';
 import { type Environment, readEnvironment } from './environment.js';
 import { describeFailure } from './failure.js';
@@ -69,6 +69,26 @@ async function run(argv: readonly string[]): Promise<number> {
     if (argv[1] === 'check') return (await import('./permissions-check.js')).runCheck(argv.slice(2), parts);
     return (await import('./permissions.js')).runPermissions(argv.slice(1), parts);
   }
+  if (argv[0] === 'mcp') {
+    if (argv[1] === 'serve' && !argv.includes('--help') && !argv.includes('-h'))
+      return serveTools(argv.slice(2), environment);
+    const [{ runMcp }, { openPage }] = await Promise.all([import('./mcp.js'), import('./mcp-auth.js')]);
+    const { stdin, stdout, stderr } = process;
+    return runMcp(argv.slice(1), {
+      stdin,
+      stdout,
+      stderr,
+      cwd: currentFolder(),
+      configDir: environment.configDir,
+      env: environment.env,
+      width: stdout.isTTY ? stdout.columns : undefined,
+      openPage: (url) => openPage(url, environment.env),
+    });
+  }
+  if (argv[0] === 'plugin') {
+    const { runPlugin } = await import('./plugin.js');
+    return runPlugin(argv.slice(1), { stdout: process.stdout, stderr: process.stderr, cwd: currentFolder() });
+  }
   if (argv[0] === 'completion') {
     const { completionScript } = await import('./completion.js');
     process.stdout.write(completionScript(argv[1]));
@@ -84,11 +104,28 @@ async function run(argv: readonly string[]): Promise<number> {
   const cwd = currentFolder();
   const isRoot = process.getuid?.() === 0;
   checkStart({ mode, cli: parsed.cli, config: parsed.config, cwd, isRoot, isSandbox: environment.isSandbox });
+  await checkMcpConfig(parsed.config.mcpConfig ?? [], cwd);
   const asked = toSessionConfig({ parsed, environment, cwd, isRoot });
   const config = mode === 'serve' ? asked : tellDoubts(parsed.cli, asked, environment);
   const logger = chooseLog({ config, mode, cli: parsed.cli, environment });
   const look: Look = { colour: colour && !parsed.cli.axScreenReader, words: parsed.cli.axScreenReader };
   return MODES[mode]({ cli: parsed.cli, config, positionals: parsed.positionals, look, logger });
+}
+
+/** The flags are those of a session: rules, mode, folders, settings. */
+async function serveTools(argv: readonly string[], environment: Environment): Promise<number> {
+  const parsed = parseArgv(argv);
+  const cwd = currentFolder();
+  const isRoot = process.getuid?.() === 0;
+  const { cli, config: flags, positionals } = parsed;
+  if (positionals.length > 0) {
+    throw new HeddleError('invalid_config', 'error: "mcp serve" takes flags only.\nSee heddle mcp --help.');
+  }
+  checkStart({ mode: 'serve', cli, config: flags, cwd, isRoot, isSandbox: environment.isSandbox });
+  const config = toSessionConfig({ parsed, environment, cwd, isRoot });
+  const logger = chooseLog({ config, mode: 'serve', cli, environment });
+  const { runMcpServe } = await import('./mcp-serve.js');
+  return runMcpServe({ config, input: process.stdin, output: process.stdout, ...(logger && { logger }) });
 }
 
 /** Older versions of Node call their SQLite an experiment, which says nothing to whoever searches. */

@@ -1,16 +1,17 @@
 /** Model calls beside the conversation: a question about a page, a search. */
-import type { ContentBlock } from '../protocol/index.js';
+import type { ContentBlock, MessagesBody, ModelResponseInfo } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import type { AsideCall } from './aside-call.js';
 import { startAnswer, takeEvent } from './assemble.js';
-import { budgetLimit, fitBudget } from './limits.js';
+import { endOf, fitBody } from './budget/fit.js';
+import { tellRateLimit } from './rate-limit.js';
 import type { SessionScope } from './scope.js';
 
 const MAX_ATTEMPTS = 2;
 
 /** Asks the small model. The answer is not part of the conversation; what it cost is counted and logged. */
 export async function callAside(scope: SessionScope, call: AsideCall): Promise<ContentBlock[]> {
-  const limit = budgetLimit(scope);
+  const limit = scope.budget.reached({ countTurns: false });
   if (limit) throw new HeddleError('budget_exceeded', limit.text);
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -24,26 +25,30 @@ export async function callAside(scope: SessionScope, call: AsideCall): Promise<C
 
 async function attemptAside(scope: SessionScope, call: AsideCall): Promise<ContentBlock[]> {
   const model = call.model === undefined ? smallModel(scope) : scope.catalog.resolveModel(call.model).model;
-  const body = fitBudget(scope, {
+  const provider = await scope.providerFor(model);
+  const wanted: MessagesBody = {
     model,
     max_tokens: call.maxTokens,
     system: [{ type: 'text', text: call.system }],
     messages: [{ role: 'user', content: [{ type: 'text', text: call.prompt }] }],
     ...(call.tools && { tools: call.tools }),
     stream: true,
-  });
-  if ('subtype' in body) throw new HeddleError('budget_exceeded', body.text);
-  const provider = await scope.providerFor(model);
+  };
+  const fitted = fitBody(scope.budget, wanted, { catalog: scope.catalog, searches: searchesIn(wanted) });
+  if ('subtype' in fitted) throw new HeddleError('budget_exceeded', fitted.text);
+  const { body, reservation } = fitted;
   const answer = startAnswer();
   const blocks: ContentBlock[] = [];
   try {
-    for await (const batch of provider.stream({ body, betas: [] }, { signal: call.signal })) {
+    const onResponse = ({ rateLimit }: ModelResponseInfo): void => tellRateLimit(scope, rateLimit);
+    for await (const batch of provider.stream({ body, betas: [] }, { signal: call.signal, onResponse })) {
       for (const event of batch) {
         const finished = event.type === 'ping' ? undefined : takeEvent(answer, event);
         if (finished) blocks.push(finished.block);
       }
     }
   } finally {
+    reservation.settle(endOf(answer, blocks));
     charge(scope, { purpose: call.purpose, model, answer });
   }
   if (!answer.stopped) throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
@@ -62,6 +67,10 @@ function charge(
   const { id: messageId } = message;
   void scope.recorder.life({ kind: 'aside', purpose, messageId, model, usage, microCents: microCents ?? null });
 }
+
+/** Searches that the API may make by itself. */
+const searchesIn = ({ tools = [] }: MessagesBody): number =>
+  tools.reduce((sum, tool) => sum + ('max_uses' in tool && typeof tool.max_uses === 'number' ? tool.max_uses : 0), 0);
 
 /** A small model of the same maker where there is one; otherwise the session's own. */
 function smallModel({ config, catalog, state }: SessionScope): string {

@@ -17,8 +17,15 @@ function refuseMode(config: SessionConfig, mode: PermissionMode): void {
 
 export function setMode(scope: SessionScope, mode: PermissionMode): void {
   refuseMode(scope.config, mode);
-  scope.state.mode = mode;
-  void scope.recorder.life({ kind: 'set', mode });
+  const { state } = scope;
+  if (mode !== 'plan') state.modeBefore = undefined;
+  else if (state.mode !== 'plan') state.modeBefore = state.mode;
+  state.mode = mode;
+  void scope.recorder.life({
+    kind: 'set',
+    mode,
+    ...(mode === 'plan' && { modeBefore: state.modeBefore ?? 'default' }),
+  });
   const { clock, id } = scope;
   scope.recorder.emit({
     type: 'system',
@@ -75,19 +82,41 @@ export function refuseUnpriced(
 export async function applyPermissions(
   scope: SessionScope,
   updates: readonly PermissionUpdate[],
-  suggested: readonly PermissionUpdate[],
+  { suggested, shown }: { suggested: readonly PermissionUpdate[]; shown: { name: string; hash: string | undefined } },
 ): Promise<void> {
   if (updates.length === 0) return;
-  const { state, config, guard } = scope;
+  const { config, guard } = scope;
   for (const update of updates) {
     if (update.type === 'setMode') refuseMode(config, update.mode);
     refuseWrite(config, update, suggested);
   }
   await guard.update(updates);
+  await approveTools(scope, updates, shown);
   const granted = updates.filter(({ destination, type }) => destination === 'session' && type !== 'setMode');
-  if (granted.length > 0) void scope.recorder.life({ kind: 'permissions', updates: granted });
-  for (const update of updates) if (update.type === 'setMode') setMode(scope, update.mode);
-  state.roots = await guard.roots();
+  // What is granted for the session holds for all of it, also when it was an agent that asked.
+  const { main = scope } = scope;
+  if (granted.length > 0) void main.recorder.life({ kind: 'permissions', updates: granted });
+  const all = new Set([main, scope]);
+  for (const update of updates) if (update.type === 'setMode') for (const each of all) setMode(each, update.mode);
+  for (const each of all) each.state.roots = await guard.roots();
+}
+
+/** Whoever says always to tools of servers means them as they are: the one in question as it was shown. */
+async function approveTools(
+  { mcp, toolApprovals }: SessionScope,
+  updates: readonly PermissionUpdate[],
+  shown: { name: string; hash: string | undefined },
+): Promise<void> {
+  for (const update of updates) {
+    if (!('rules' in update) || update.type === 'removeRules' || update.behavior !== 'allow') continue;
+    const rules = update.rules.map(({ toolName }) => toolName.replace(/__\*$/, ''));
+    const isNamed = (name: string) => rules.some((rule) => rule === name || name.startsWith(`${rule}__`));
+    const kept = update.destination !== 'session' && update.destination !== 'cliArg';
+    for (const { name } of mcp.tools.filter((tool) => isNamed(tool.name))) {
+      const hash = name === shown.name ? shown.hash : mcp.definitionOf(name);
+      if (hash !== undefined) await (await toolApprovals()).approve({ name, hash }, { kept });
+    }
+  }
 }
 
 /** Whoever answers from elsewhere does not decide what is kept on this machine. */

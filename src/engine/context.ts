@@ -50,11 +50,15 @@ export function readContext(entries: readonly Entry[]): ContextParts {
 }
 
 /**
- * What counts since the conversation was last summed up, the summary first. A boundary that no summary follows, because
+ * What counts since the conversation was last summed up, the summary first, or since it began anew. A boundary that no summary follows, because
  * the process died between the two, changes nothing.
  */
 export function sinceSummary(entries: readonly Entry[]): readonly Entry[] {
-  const start = entries.findLastIndex((entry) => entry.type === 'user' && entry.isCompactSummary === true);
+  const start = entries.findLastIndex(
+    (entry) =>
+      (entry.type === 'user' && entry.isCompactSummary === true) ||
+      (isLifeEntry(entry) && entry.kind === 'branch' && entry.at === null),
+  );
   return start <= 0 ? entries : entries.slice(start);
 }
 

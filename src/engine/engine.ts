@@ -1,34 +1,50 @@
 import type { Clock, Logger, ModelProvider, SessionConfig, SessionStore, Tool, Workspace } from '../protocol/index.js';
 import { checkConfig, HeddleError } from '../protocol/plain.js';
+import { createAgents } from './agents/agents.js';
 import type { CallAside } from './aside-call.js';
 import { callAside } from './aside.js';
+import { Budget } from './budget/budget.js';
+import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
+import { createCommands } from './commands/open.js';
+import { createSkillCalls, textOfSkill } from './commands/skills.js';
+import type { Agent } from './definitions/definition.js';
+import { openDefinitions, toNotice } from './definitions/open.js';
 import { Guard } from './guard.js';
 import { openHookSettings } from './hooks/hook-settings.js';
 import { createSessionHooks } from './hooks/session-hooks.js';
 import { createLists, lastLists } from './lists.js';
 import { mannersFor } from './manners.js';
-import { McpServers } from './mcp/servers.js';
+import { findServers, openMcp } from './mcp/open.js';
+import { openMemory } from './memory/open.js';
+import type { ToolApprovals } from './mcp/tool-approvals.js';
 import { type Catalog, createCatalog, type ResolvedModel } from './model/catalog.js';
 import { Outbox } from './outbox.js';
+import { findStyle, stylesOf } from './output-style.js';
 import { isWithinRoots } from './permissions/path.js';
+import { askThroughTool } from './permissions/prompt-tool.js';
+import { toHookSources } from './plugins/hook-sources.js';
+import { restorePlan } from './plan/plan-file.js';
+import { createPlanMode } from './plan/session-plan.js';
 import { createProviders } from './provider.js';
-import { Questions } from './questions.js';
+import { type Form, Questions } from './questions.js';
 import { Recorder } from './recorder.js';
 import type { SessionScope, SessionState } from './scope.js';
 import { Session } from './session.js';
-import type { Entry } from './sessions/entry.js';
+import type { Log } from './sessions/log.js';
 import { createKeeper } from './sessions/kept-output.js';
 import { openLog } from './sessions/open.js';
 import { withPatience } from './stores/patience.js';
 import { grantedUpdates, lastChoices, lastNotes, untoldTasks } from './sessions/resume.js';
 import { environmentLimits, openSettings, withSettings } from './settings/session-settings.js';
 import { noticesOf, openSandbox } from './sandbox/open.js';
+import type { LoadedSettings } from './settings/load.js';
 import { Spending } from './spending.js';
 import { Tasks } from './tasks.js';
 import { createBuiltinTools } from './tools/builtin.js';
+import type { ToolParts } from './tools/parts.js';
 import { createReadLedger } from './tools/ledger.js';
 import { checkTools, selectTools } from './tools/registry.js';
 import { refuseUnsupported } from './unsupported.js';
@@ -51,9 +67,14 @@ export interface EngineParts {
 export interface Engine {
   readonly clock: Clock;
   readonly catalog: Catalog;
+  /** Who answers every session, when it was given someone. */
+  readonly provider?: ModelProvider;
   /** Opens a session, new or resumed. Throws a HeddleError that says why it cannot. */
   open(config: SessionConfig): Promise<Session>;
 }
+
+/** Servers are connected when the first answer begins, so that it waits for none of them, or after this time. */
+const CONNECT_AFTER_MS = 500;
 
 /** What runs sessions. It holds nothing of theirs: a thousand of them share one. */
 export function createEngine(parts: EngineParts): Engine {
@@ -81,7 +102,12 @@ export function createEngine(parts: EngineParts): Engine {
     // What is no tool at all is refused below.
     const names = (parts.tools ?? []).map((tool: Tool | undefined) => String(tool?.name));
     const settings = await openSettings(called, { clock, home, tools: names });
-    const config = withSettings(called, settings.loaded);
+    const asked = withSettings(called, settings.loaded);
+    const definitions = await openDefinitions(asked, settings.loaded);
+    const main = await openMainAgent(asked, definitions.agents);
+    const config = main?.config ?? asked;
+    const servers = await findServers(config, settings.loaded, [...definitions.plugins, ...(main ? [main] : [])]);
+    const { style, notices: ofStyle } = findStyle(settings.loaded.value.outputStyle, stylesOf(definitions.styles));
     const { log, preface } = await openLog(config, { store, clock, catalog });
     onFailure(() => log.release());
     const { key, entries } = log;
@@ -112,27 +138,54 @@ export function createEngine(parts: EngineParts): Engine {
     onFailure(() => hooks.close());
     const sandbox = await openSandbox(config, settings.loaded, { workspace, clock, logger, home, childEnv });
     onFailure(() => sandbox?.close());
-    const builtin = createBuiltinTools({
+    const own = parts.tools ?? [];
+    const toolParts: Omit<ToolParts, 'lists' | 'callAside' | 'agents' | 'skills'> = {
       sandbox,
       tasks,
-      lists: createLists({
-        known: lastLists(entries),
-        onChange: (change) => void recorder.life({ kind: 'list', ...change }),
-      }),
+      plan: createPlanMode(() => scope),
       async refuseTask(event, { id, subject, description }, signal) {
         const fields = { task_id: id, task_subject: subject, task_description: description };
         const { block, cancelled } = await hooks.fire(event, fields, { signal });
         return block?.reason ?? (cancelled ? 'the turn was interrupted' : undefined);
       },
       openOutput: (name) => kept.openOutput(name),
-      callAside: aside,
       settings: () => settings.loaded,
       env: config.env,
       providerSearches: provider.searchesWeb ?? false,
+    };
+    const makeTools: SessionScope['makeTools'] = (more) => [...createBuiltinTools({ ...toolParts, ...more }), ...own];
+    const agents = createAgents(
+      {
+        known: () => definitions.agents,
+        skillText: (name) => textOfSkill(definitions, name),
+        store: log.isKept ? store : undefined,
+        working: new Map(),
+      },
+      { depth: 1, scope: () => scope, ...(main && { permits: main.permits }) },
+    );
+    const lists = createLists({
+      known: lastLists(entries),
+      onChange: (change) => void recorder.life({ kind: 'list', ...change }),
     });
-    const own = parts.tools ?? [];
-    checkTools(builtin, own);
-    const tools = [...builtin, ...own];
+    const commands = createCommands({
+      definitions,
+      own: { lists, store: log.isKept ? store : undefined },
+      mcp: () => scope.mcp,
+      disabled: config.disableSlashCommands ?? false,
+      clock,
+      logger,
+      tell(known) {
+        const ids = { uuid: clock.uuid(), session_id: key.sessionId };
+        recorder.emit({ type: 'system', subtype: 'commands_changed', commands: known, ...ids });
+      },
+    });
+    const skills = createSkillCalls(commands, () => scope);
+    const tools = makeTools({ lists, callAside: aside, agents, skills });
+    checkTools(tools.slice(0, tools.length - own.length), own);
+    if (config.jsonSchema !== undefined) {
+      const { openStructuredOutput } = await import('./structured-output/open.js');
+      tools.push(await openStructuredOutput(config.jsonSchema));
+    }
     const guard = new Guard({
       config: called,
       settings,
@@ -143,17 +196,18 @@ export function createEngine(parts: EngineParts): Engine {
         const ids = { uuid: clock.uuid(), session_id: key.sessionId };
         recorder.emit({ type: 'system', subtype: 'informational', tag: 'settings', ...notice, ...ids });
       },
-      notices: noticesOf(sandbox),
+      notices: [...noticesOf(sandbox), ...servers.notices, ...ofStyle, ...definitions.problems.map(toNotice)],
     });
     const granted = grantedUpdates(entries);
     if (granted.length > 0) await guard.update(granted);
-    const state = await startState(config, { catalog, workspace, entries, model, provider, tools, guard });
+    const state = await startState(config, { catalog, workspace, log, model, provider, tools, guard });
     settings.onChange(async () => {
       state.roots = await guard.roots();
     });
     const { sessionId: id } = key;
     const around = { id, config, state, clock, logger, workspace, recorder, childEnv, tasks };
     const checkpoints = await openCheckpoints(config, around);
+    let approvals: ToolApprovals | undefined;
     const scope: SessionScope = {
       id,
       checkpoints,
@@ -167,12 +221,25 @@ export function createEngine(parts: EngineParts): Engine {
       workspace,
       recorder,
       questions: new Questions(),
-      mcp: new McpServers(clock),
+      forms: new Questions<Form>(),
+      commands,
+      definitions,
+      ...(main && { opening: main.opening }),
+      ...(style && { style }),
+      memory: openMemory(config.settingSources ?? [], () => scope),
+      mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope }),
+      toolApprovals: async () =>
+        (approvals ??= (await import('./mcp/tool-approvals.js')).createToolApprovals({
+          configDir: config.configDir,
+          clock,
+          logger,
+        })),
       ledger: createReadLedger({
         known: lastNotes(entries),
         onNote: (path, hash) => void recorder.life({ kind: 'noted', path, hash }),
       }),
       spending,
+      budget: new Budget(queryLimits(config), { clock }),
       manners: mannersFor(config.client),
       childEnv,
       providerFor,
@@ -180,9 +247,14 @@ export function createEngine(parts: EngineParts): Engine {
       tasks,
       hooks,
       callAside: aside,
+      agents,
+      makeTools,
     };
     const release = async (): Promise<void> => {
+      commands.close();
       await tasks.stopAll();
+      await Promise.all(agents.tree.working.values());
+      await scope.mcp.close();
       await checkpoints?.close();
       hooks.close();
       await log.release();
@@ -190,11 +262,34 @@ export function createEngine(parts: EngineParts): Engine {
       await sandbox?.close();
       await kept.release();
     };
-    await openHookSettings(scope, settings);
+    await openHookSettings(scope, {
+      settings,
+      plugins: [...toHookSources(definitions.plugins), ...(main ? [main.hooksOf(settings.loaded)].flat() : [])],
+    });
+    if (servers.servers.size > 0) {
+      void scope.mcp.set(new Map());
+      clock.after(CONNECT_AFTER_MS, () => scope.mcp.begin(), { background: true });
+    }
+    const { permissionPromptTool } = config;
+    if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
+      scope.questions.attach(askThroughTool(scope, permissionPromptTool));
+    }
     return new Session(scope, { tools, release, notices: untoldTasks(entries) });
   };
 
-  return { clock, catalog, open };
+  return { clock, catalog, open, ...(parts.provider && { provider: parts.provider }) };
+}
+
+/** The main thread may be an agent, too. */
+async function openMainAgent(config: SessionConfig, agents: ReadonlyMap<string, Agent>) {
+  if (config.agent === undefined) return undefined;
+  const [{ findMainAgent, toMainAgent }, { hooksOfDefinition }] = await Promise.all([
+    import('./agents/main-agent.js'),
+    import('./agents/agent-hooks.js'),
+  ]);
+  const agent = findMainAgent(agents, config.agent);
+  const hooksOf = (settings: LoadedSettings) => hooksOfDefinition(agent, settings, { isMain: true }) ?? [];
+  return { ...toMainAgent(config, agent), hooksOf };
 }
 
 /** What the call says counts; where it is silent, what was in force when the log ended. */
@@ -203,7 +298,7 @@ async function startState(
   options: {
     catalog: Catalog;
     workspace: Workspace;
-    entries: readonly Entry[];
+    log: Log;
     model: ResolvedModel;
     provider: ModelProvider;
     tools: readonly Tool[];
@@ -211,7 +306,8 @@ async function startState(
   },
 ): Promise<SessionState> {
   const { workspace, catalog, model } = options;
-  const last = lastChoices(options.entries);
+  const { entries, isKept } = options.log;
+  const last = lastChoices(entries);
   if (!(await isFolder(workspace, config.cwd))) {
     throw new HeddleError('invalid_config', `The working directory ${config.cwd} does not exist.`, {
       hint: 'Set cwd to an existing folder.',
@@ -220,11 +316,15 @@ async function startState(
   const fallbacks = (config.fallbackModel?.split(',') ?? []).map((name) => catalog.resolveModel(name).model);
   refuseUnpriced(config, [model.model, ...fallbacks], catalog.hasPrice);
   const roots = await options.guard.roots();
-  const lastMode = last.mode === 'bypassPermissions' && !mayBypass(config) ? undefined : last.mode;
+  const usable = (mode = last.mode) => (mode === 'bypassPermissions' && !mayBypass(config) ? undefined : mode);
+  const mode = config.permissionMode ?? usable() ?? 'default';
   return {
     model,
     keySource: options.provider.keySource,
-    mode: config.permissionMode ?? lastMode ?? 'default',
+    mode,
+    ...(mode === 'plan' && last.mode === 'plan' && { modeBefore: usable(last.modeBefore ?? 'default') }),
+    ...(last.planTold !== undefined && { planTold: last.planTold }),
+    ...restorePlan(entries, { configDir: config.configDir, settings: options.guard.settings, isKept }),
     maxThinkingTokens: config.maxThinkingTokens ?? last.maxThinkingTokens,
     cwd: await lastCwd(last.cwd, { workspace, roots, start: config.cwd }),
     roots,

@@ -34,6 +34,8 @@ export class Guard {
   readonly #session: Lists = { allow: [], ask: [], deny: [] };
   readonly #flag: Lists;
   #book: RuleBook | undefined;
+  /** The last one that a turn had for itself. */
+  #turnBook: { base: RuleBook; turn: readonly string[]; book: RuleBook } | undefined;
 
   constructor(parts: GuardParts) {
     this.#parts = parts;
@@ -86,11 +88,21 @@ export class Guard {
     return this.#parts.settings.refresh();
   }
 
-  /** All rules in force; settings files that have changed are read first. */
-  async rules(): Promise<RuleBook> {
+  /** All rules in force; settings files that have changed are read first. `turn`: what else is allowed in this turn. */
+  async rules(turn: readonly string[] = []): Promise<RuleBook> {
     await this.refresh();
-    this.#book ??= await this.#compile();
-    return this.#book;
+    const base = (this.#book ??= await this.#compile(this.layers));
+    if (turn.length === 0) return base;
+    const known = this.#turnBook;
+    if (known?.base === base && known.turn === turn) return known.book;
+    const book = await this.#compile(this.#layersWith(turn));
+    this.#turnBook = { base, turn, book };
+    return book;
+  }
+
+  /** The rules as they were written, layer by layer. */
+  get layers(): RuleLayer[] {
+    return this.#layersWith([]);
   }
 
   /** Takes over what an answer says about rules and folders. What is meant for a settings file is written there first. */
@@ -123,9 +135,7 @@ export class Guard {
     return source === 'user' || this.trusted || ('rules' in update && update.behavior !== 'allow');
   }
 
-  async #compile(): Promise<RuleBook> {
-    const { compileRules } = await import('./permissions/rules/book.js');
-    const { workspace, home, ownTools: tools } = this.#parts;
+  #layersWith(turn: readonly string[]): RuleLayer[] {
     const { files, ruleLayers, managedOnly } = this.settings;
     const base = files.projectRoot;
     // Where policy alone may allow, what others allow does not count.
@@ -136,7 +146,13 @@ export class Guard {
       ...(!managedOnly.rules && { allow }),
       ...(name === 'flag' && { namesTools: true }),
     });
-    const layers = [...ruleLayers, own('session', this.#session), own('flag', this.#flag)];
+    const session = { ...this.#session, allow: [...this.#session.allow, ...turn] };
+    return [...ruleLayers, own('session', session), own('flag', this.#flag)];
+  }
+
+  async #compile(layers: readonly RuleLayer[]): Promise<RuleBook> {
+    const { compileRules } = await import('./permissions/rules/book.js');
+    const { workspace, home, ownTools: tools } = this.#parts;
     const book = compileRules(layers, { home, tools });
     const links = new Map<string, string>();
     for (const folder of book.folders) {

@@ -5,6 +5,7 @@ import type {
   InitializeParams,
   InitializeResult,
   Logger,
+  McpServerConfig,
   McpSetServersResult,
   Message,
   ModelInfo,
@@ -16,12 +17,13 @@ import type {
 import { HeddleError, PERMISSION_MODES, type PermissionMode, toHeddleError } from '../protocol/plain.js';
 import { Peer } from '../wire/index.js';
 import { setTitle } from './choices.js';
+import type { Preview } from './commands/preview.js';
 import type { Engine } from './engine.js';
 import { exitCodeOf } from './manners.js';
 import type { Exchange } from './mcp/connection.js';
-import type { SdkServer } from './mcp/servers.js';
+import type { ServerDefinition } from './mcp/servers.js';
 import { emptyUsage } from './model/usage-sum.js';
-import type { Ask } from './questions.js';
+import type { Ask, Form } from './questions.js';
 import type { Session } from './session.js';
 import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 
@@ -36,6 +38,8 @@ export interface HostOptions {
 }
 
 const KEEP_ALIVE_MS = 1_000;
+/** Servers of the host answer at once, or are waited for no longer: no server holds up the first model call. */
+const HOST_GRACE_MS = 250;
 
 /**
  * The engine's end of a Peer: control requests become methods of a Session, its messages go to the Peer. Resolves with
@@ -74,7 +78,7 @@ class Host {
   #peer: Peer<'engine'> | undefined;
   #session: Promise<Session> | undefined;
   /** MCP servers that live with the client. */
-  #servers = new Map<string, SdkServer>();
+  #servers = new Map<string, ServerDefinition>();
   #detachHooks: () => void = () => {};
   /** Messages are handed over one after the other, behind the opening of the session. */
   #order: Promise<void> = Promise.resolve();
@@ -111,15 +115,27 @@ class Host {
       (await this.#open()).setMaxThinkingTokens(max_thinking_tokens);
       return undefined;
     });
-    peer.handle('mcp_status', async () => ({ mcpServers: (await this.#open()).scope.mcp.status }));
+    peer.handle('mcp_status', async () => {
+      const { mcp } = (await this.#open()).scope;
+      mcp.begin();
+      return { mcpServers: mcp.status };
+    });
     peer.handle('mcp_set_servers', ({ servers }) => this.#setServers(servers));
     peer.handle('mcp_reconnect', async ({ serverName }) => {
       await (await this.#open()).scope.mcp.reconnect(serverName);
       return undefined;
     });
+    peer.handle('mcp_message', async ({ server_name, message }) => {
+      const answer = await (await this.#open()).scope.mcp.receive(server_name, message);
+      return answer && { mcp_response: answer };
+    });
     peer.handle('mcp_toggle', async ({ serverName, enabled }) => {
-      (await this.#open()).scope.mcp.toggle(serverName, enabled);
+      await (await this.#open()).scope.mcp.toggle(serverName, enabled);
       return undefined;
+    });
+    peer.handle('get_context_usage', async () => {
+      const { usageOf } = await import('./context-usage/session-usage.js');
+      return usageOf((await this.#open()).scope);
     });
     peer.handle('rewind_files', async ({ user_message_id, dry_run, overwrite_edits }) =>
       (await this.#open()).rewindFiles(user_message_id, {
@@ -131,6 +147,11 @@ class Host {
     peer.handle('rename_session', async ({ title }) => {
       setTitle((await this.#open()).scope, title);
       return undefined;
+    });
+    peer.handle('reload_skills', async () => {
+      const { commands, definitions } = (await this.#open()).scope;
+      await commands.reload();
+      return { skills: [...definitions.skills.values()].map(({ name, description }) => ({ name, description })) };
     });
     peer.handle('stop_task', async ({ task_id }) => {
       await (await this.#open()).scope.tasks.stop(task_id, 'host');
@@ -203,9 +224,11 @@ class Host {
         deliverAll: (messages) => this.#peer?.sendAll(messages),
         backlog: () => ({ size: this.#channel.buffered, belowLimit: (limit) => this.#channel.drained(limit) }),
         ...(this.#config.permissionPromptTool === 'stdio' && { ask: this.#ask }),
+        elicit: this.#elicit,
       });
       await this.#attachHooks(session);
-      await session.scope.mcp.set(this.#servers);
+      void session.scope.mcp.set(this.#servers);
+      await session.scope.mcp.hostSettled(HOST_GRACE_MS);
       return session;
     });
     return this.#session;
@@ -230,8 +253,13 @@ class Host {
     return this.#peer.request('can_use_tool', question, { signal });
   };
 
+  readonly #elicit: Ask<Form> = ({ id: _, ...form }, { signal }) => {
+    if (this.#peer === undefined) return Promise.reject(new HeddleError('channel_closed', 'There is nobody to ask.'));
+    return this.#peer.request('elicitation', form, { signal });
+  };
+
   async #initialize(params: InitializeParams): Promise<InitializeResult> {
-    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema } = params;
+    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions } = params;
     this.#config = {
       ...this.#config,
       ...(systemPrompt !== undefined && { systemPrompt }),
@@ -239,22 +267,19 @@ class Host {
       ...(hooks && { hooks }),
       ...(agents && { agents }),
       ...(jsonSchema && { jsonSchema }),
+      ...(planModeInstructions !== undefined && { planModeInstructions }),
     };
     for (const name of params.sdkMcpServers ?? []) {
       const manifest = params.sdkMcpServerManifests?.[name];
-      this.#servers.set(name, { exchange: this.#exchangeWith(name), ...(manifest && { manifest }) });
+      const definition = this.#toDefinition(name, { type: 'sdk', name });
+      this.#servers.set(name, { ...definition, ...(manifest && { manifest }) });
     }
     const session = await this.#session?.catch(() => undefined);
     await session?.scope.mcp.set(this.#servers);
     if (session && hooks) await this.#attachHooks(session);
-    const source = session?.scope.state.keySource;
     return {
-      commands: [],
-      agents: [],
-      output_style: 'default',
-      available_output_styles: ['default'],
+      ...(await this.#preview(session)),
       models: modelInfos(this.#engine),
-      account: { tokenSource: 'none', ...(source !== undefined && { apiKeySource: source }) },
       ...(this.#pid !== undefined && { pid: this.#pid }),
       claude_code_version: FOLLOWED_VERSION,
       heddle_version: HEDDLE_VERSION,
@@ -264,18 +289,29 @@ class Host {
     };
   }
 
-  /** Servers of other kinds than the client's own come with a later version; saying so beats dropping them. */
+  async #preview(session: Session | undefined): Promise<Preview> {
+    const { describeOffer, previewSession } = await import('./commands/preview.js');
+    const { clock, provider } = this.#engine;
+    if (session === undefined) return previewSession(this.#config, { clock, provider });
+    const { definitions, config, guard, commands, state } = session.scope;
+    const { outputStyle } = guard.settings.value;
+    const offer = describeOffer(definitions, { config, outputStyle, keySource: state.keySource });
+    return { ...offer, commands: commands.list };
+  }
+
+  /** Those of flags and files stay; all others are replaced. */
   async #setServers(servers: ParamsOf<'mcp_set_servers'>['servers']): Promise<McpSetServersResult> {
     const session = await this.#open();
-    const own = Object.entries(servers).filter(([, server]) => server.type === 'sdk');
-    this.#servers = new Map(
-      own.map(([name]) => [name, this.#servers.get(name) ?? { exchange: this.#exchangeWith(name) }]),
-    );
-    const outcome = await session.scope.mcp.set(this.#servers);
-    for (const [name, { type = 'stdio' }] of Object.entries(servers)) {
-      if (type !== 'sdk') outcome.errors[name] = `MCP servers of type ${type} are not supported in this version.`;
-    }
-    return outcome;
+    this.#servers = new Map(Object.entries(servers).map(([name, config]) => [name, this.#toDefinition(name, config)]));
+    session.scope.mcp.begin();
+    return session.scope.mcp.set(this.#servers);
+  }
+
+  /** The way to a server that is known stays the same: it is not greeted again. */
+  #toDefinition(name: string, config: McpServerConfig): ServerDefinition {
+    if (config.type !== 'sdk') return { config };
+    const known = this.#servers.get(name);
+    return known && 'exchange' in known ? known : { exchange: this.#exchangeWith(name), config };
   }
 
   #exchangeWith(server: string): Exchange {

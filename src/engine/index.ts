@@ -1,6 +1,30 @@
 export * from './core.js';
+export { childEnvironment } from './child-env.js';
 export { exitCodeOf, type Manners } from './manners.js';
 export type { McpCallResult } from './mcp/connection.js';
+export type { DefinitionProblem } from './definitions/definition.js';
+export { logIn, type LoginOptions, logOut } from './mcp/auth/log-in.js';
+export { sessionAuthFor, type SessionAuthOptions } from './mcp/auth/session-auth.js';
+export { type AuthStore, createAuthStore } from './mcp/auth/store.js';
+export { connectRemote } from './mcp/remote/connect.js';
+export { describeOffer } from './mcp/offer.js';
+export { showConfig } from './mcp/secrets.js';
+export { hasAddress, kindOf } from './mcp/server-kind.js';
+export { openToolSession } from './mcp/serve/open.js';
+export { createToolServer, RPC_ERRORS, type ToolServer } from './mcp/serve/tool-server.js';
+export { createMcpApprovals, hashEntry, type McpApprovals } from './mcp/sources/approvals.js';
+export { readFlag as readMcpFlag } from './mcp/sources/documents.js';
+export { editServer, listServerPlaces, type ServerPlace } from './mcp/sources/edit-servers.js';
+export { findAddressFault, readEntry, type ServerConfig } from './mcp/sources/entry.js';
+export { variablesOf } from './mcp/sources/expand.js';
+export {
+  MCP_SCOPES,
+  isEngineOwn,
+  type McpScope,
+  type ResolvedServer,
+  type ResolvedServers,
+  resolveMcpServers,
+} from './mcp/sources/resolve.js';
 export { type ApiProviderOptions, createApiProvider } from './model/api.js';
 export type { CassetteSink } from './model/cassette.js';
 export { type Catalog, type CatalogTable, createCatalog, type ModelFacts, type Price } from './model/catalog.js';
@@ -58,3 +82,6 @@ export { applyRuleUpdates, editOptionsFor, removeRule } from './settings/rule-up
 export { createTrust, type Trust } from './settings/trust.js';
 export { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 export { makeFolders } from './workspace/folders.js';
+export { createLocalWorkspace } from './workspace/local.js';
+export type { Examination, ExaminedPlugin } from './plugins/examine.js';
+export { loadPluginFunctions, type PluginFunctions } from './plugins/open.js';

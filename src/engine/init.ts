@@ -1,4 +1,5 @@
 import type { InitMessage } from '../protocol/index.js';
+import { DEFAULT_STYLE } from './output-style.js';
 import type { SessionScope } from './scope.js';
 import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 
@@ -14,14 +15,14 @@ export function toInit(scope: SessionScope): InitMessage {
     mcp_servers: scope.mcp.status.map(({ name, status }) => ({ name, status })),
     model: state.model.model,
     permissionMode: state.mode,
-    slash_commands: [],
+    slash_commands: scope.commands.list.map(({ name }) => name),
     apiKeySource: state.keySource,
     claude_code_version: FOLLOWED_VERSION,
     heddle_version: HEDDLE_VERSION,
-    output_style: 'default',
-    agents: [],
-    skills: [],
-    plugins: [],
+    output_style: scope.style?.name ?? DEFAULT_STYLE,
+    agents: scope.agents.list.map(({ name }) => name),
+    skills: scope.commands.skillNames,
+    plugins: scope.definitions.plugins.map(({ name, root, source }) => ({ name, path: root, source })),
     capabilities: [],
     original_cwd: config.cwd,
     additional_directories: [...scope.guard.directories],

@@ -14,6 +14,14 @@ export interface Manners {
   readonly tellsKeptFiles: boolean;
   /** Whether a turn tells of the end of a task that TaskOutput has shown already. */
   readonly tellsShownTasks: boolean;
+  /** Whether what a local command says is shown as an answer; else as a line of the user, and the result is empty. */
+  readonly answersCommands: boolean;
+  /** Whether a slash that calls nothing goes to the model; it is refused otherwise. */
+  readonly passesUnknownCommands: boolean;
+  /** Whether the client knows that conversations may begin anew. */
+  readonly tellsReset: boolean;
+  /** Whether the client knows messages about agents on their way. */
+  readonly tellsTaskProgress: boolean;
 }
 
 const MANNERS = {
@@ -24,6 +32,10 @@ const MANNERS = {
     tellsBlockedPrompts: false,
     tellsKeptFiles: false,
     tellsShownTasks: true,
+    tellsTaskProgress: false,
+    answersCommands: false,
+    passesUnknownCommands: false,
+    tellsReset: false,
   },
   current: {
     limitsAreErrors: true,
@@ -32,6 +44,10 @@ const MANNERS = {
     tellsBlockedPrompts: true,
     tellsKeptFiles: true,
     tellsShownTasks: false,
+    tellsTaskProgress: true,
+    answersCommands: true,
+    passesUnknownCommands: true,
+    tellsReset: true,
   },
 } as const satisfies Record<string, Manners>;
 

@@ -1,4 +1,5 @@
 import type { ToolUseBlock } from '../protocol/index.js';
+import type { Limit } from './budget/limit.js';
 import { isCompactionDue } from './compaction/size.js';
 import {
   type AssistantEntry,
@@ -9,6 +10,7 @@ import {
   toBlocks,
   type TurnEntry,
 } from './sessions/entry.js';
+import { endStructured, readStructured } from './structured-output/decide.js';
 
 /** A tool call without a result, and how far it came. */
 export interface OpenCall {
@@ -18,6 +20,10 @@ export interface OpenCall {
   life: 'new' | 'requested' | 'answered' | 'started';
   /** The answer that was given before the process died, if one was. */
   answer?: Extract<CallEntry, { state: 'answered' }>;
+  /** The agent that it started. */
+  agentId?: string;
+  /** The last question about it. */
+  shown?: Extract<CallEntry, { state: 'requested' }>;
 }
 
 export type Action =
@@ -27,22 +33,30 @@ export type Action =
   | { do: 'compact' }
   | { do: 'run-tools'; calls: OpenCall[] }
   /** The answer is not whole: say so to the model and call it again. */
-  | { do: 'nudge'; why: 'max_tokens' | 'empty' }
-  | { do: 'finish'; stopReason: string | null; empty: boolean };
+  | { do: 'nudge'; why: 'max_tokens' | 'empty' | 'unstructured' }
+  /** The turn owes a structured answer, and there will be none. */
+  | { do: 'give-up'; limit: Limit }
+  | { do: 'finish'; stopReason: string | null; empty: boolean; structured?: { value: unknown } };
+
+export interface ActionOptions {
+  /** The size from which the context is made smaller first; absent: it never is. */
+  compactAt?: number | undefined;
+  /** The turn owes an answer that matches a schema. */
+  structured?: boolean;
+}
 
 const MAX_CONTINUATIONS = 3;
 const MAX_PAUSES = 20;
 
 /**
- * What has to happen next. Follows from the log alone, so a resumed session goes on as if nothing had been. `compactAt`
- * is the size from which the context is made smaller first; absent: it never is.
+ * What has to happen next. Follows from the log alone, so a resumed session goes on as if nothing had been.
  */
-export function nextAction(entries: readonly Entry[], { compactAt }: { compactAt?: number | undefined } = {}): Action {
-  const action = advance(entries);
+export function nextAction(entries: readonly Entry[], { compactAt, structured = false }: ActionOptions = {}): Action {
+  const action = advance(entries, structured);
   return action.do === 'call-model' && isCompactionDue(entries, compactAt) ? { do: 'compact' } : action;
 }
 
-function advance(entries: readonly Entry[]): Action {
+function advance(entries: readonly Entry[], structured: boolean): Action {
   const turn = currentTurn(entries);
   const prompted = turn?.some((entry) => entry.type === 'user' && !entry.isMeta && !entry.isCompactSummary);
   if (turn === undefined || !prompted) return { do: 'idle' };
@@ -51,6 +65,10 @@ function advance(entries: readonly Entry[]): Action {
 
   const calls = openCalls(turn);
   if (calls.length > 0) return { do: 'run-tools', calls };
+  const answer = structured ? readStructured(turn) : undefined;
+  if (answer?.state === 'failed') return { do: 'give-up', limit: answer.limit };
+  if (answer?.state === 'given')
+    return { do: 'finish', stopReason: null, empty: false, structured: { value: answer.value } };
   const somethingToSay = turn.slice(last + 1).some((entry) => entry.type === 'user');
   if (somethingToSay) return { do: 'call-model' };
 
@@ -61,7 +79,12 @@ function advance(entries: readonly Entry[]): Action {
   if (stopReason === 'max_tokens' && stops('max_tokens') <= MAX_CONTINUATIONS)
     return { do: 'nudge', why: 'max_tokens' };
   if (empty && stopReason !== 'refusal' && !wasNudged(turn)) return { do: 'nudge', why: 'empty' };
-  return { do: 'finish', stopReason, empty };
+  if (!structured || stopReason === 'refusal' || stopReason === 'model_context_window_exceeded')
+    return { do: 'finish', stopReason, empty };
+  const end = endStructured(turn);
+  if (end.do === 'remind') return { do: 'nudge', why: 'unstructured' };
+  if (end.do === 'fail') return { do: 'give-up', limit: end.limit };
+  return { do: 'finish', stopReason, empty: false, structured: { value: end.value } };
 }
 
 /** The entries of the turn that is running, or undefined when none is. */
@@ -99,6 +122,9 @@ export function openCalls(entries: readonly Entry[]): OpenCall[] {
     } else if (isLifeEntry(entry) && entry.kind === 'call') {
       const call = open.get(entry.toolUseId);
       if (call) live(call, entry);
+    } else if (isLifeEntry(entry) && entry.kind === 'agent') {
+      const call = open.get(entry.toolUseId ?? '');
+      if (call) call.agentId = entry.agentId;
     }
   }
   return [...open.values()];
@@ -114,7 +140,10 @@ function live(call: OpenCall, entry: CallEntry): void {
   call.life = entry.state;
   if (entry.state === 'answered') call.answer = entry;
   // Asked again, because what the first answer rested on has changed: that answer holds no more.
-  if (entry.state === 'requested') delete call.answer;
+  if (entry.state === 'requested') {
+    delete call.answer;
+    call.shown = entry;
+  }
 }
 
 const isTurn = (entry: Entry): entry is TurnEntry => isLifeEntry(entry) && entry.kind === 'turn';

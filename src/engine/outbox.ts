@@ -8,6 +8,8 @@ export interface Watcher {
   deliverAll?(messages: readonly Message[]): void;
   /** How far this watcher is behind, if it can be. */
   backlog?(): { readonly size: number; belowLimit(limit: number): Promise<void> } | undefined;
+  /** Resolves when others have what it passes on. */
+  shown?(signal: AbortSignal): Promise<void>;
 }
 
 interface Kept {
@@ -19,6 +21,8 @@ interface Held {
   message: Message;
   durable: boolean;
   written: boolean;
+  /** Called once it is shown. */
+  onShown?: () => void;
 }
 
 /** A slower consumer than this makes the engine wait before its next model call. */
@@ -81,6 +85,21 @@ export class Outbox {
     void written.then(show, show);
   }
 
+  /** Resolves when all that was emitted until now has been shown, or when it is no use waiting any longer. */
+  async shown(signal: AbortSignal): Promise<void> {
+    const last = this.#held.at(-1);
+    if (last !== undefined) {
+      const { onShown } = last;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      last.onShown = () => {
+        onShown?.();
+        resolve();
+      };
+      await unlessAborted(promise, signal);
+    }
+    for (const watcher of this.#watchers) await watcher.shown?.(signal);
+  }
+
   /** Resolves when no watcher is too far behind, or when it is no use waiting any longer. */
   async ready(signal: AbortSignal): Promise<void> {
     for (const watcher of this.#watchers) {
@@ -100,8 +119,9 @@ export class Outbox {
 
   #release(): void {
     while (this.#held[0]?.written) {
-      const { message, durable } = this.#held.shift() as Held;
+      const { message, durable, onShown } = this.#held.shift() as Held;
       this.#show(message, durable);
+      onShown?.();
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ResultMessage } from '../protocol/index.js';
 import type { Limit } from './limits.js';
+import type { Manners } from './manners.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { HEDDLE_VERSION } from './version.js';
 
@@ -13,6 +14,8 @@ export type Ending =
   | { kind: 'stopped'; reason?: string }
   /** A hook did not let the prompt through. */
   | { kind: 'blocked'; text: string }
+  /** A command was answered here, without the model. */
+  | { kind: 'local'; name: string; text: string; isError?: boolean; isUnknown?: boolean }
   | { kind: 'interrupted'; during: 'streaming' | 'tools' }
   | { kind: 'failed'; errors: string[]; code?: string; terminalReason?: string };
 
@@ -31,12 +34,11 @@ export function toResult(
   counters: ResultCounters,
 ): ResultMessage {
   const { clock, spending, manners } = scope;
-  const interrupted = ending.kind === 'interrupted' ? 1 : 0;
   const common = {
     type: 'result' as const,
     duration_ms: Math.round(clock.monotonic() - tally.startedAt),
     duration_api_ms: Math.round(tally.apiMs),
-    num_turns: ending.kind === 'blocked' ? 0 : 1 + tally.rounds + interrupted,
+    num_turns: turnsOf(ending, tally, manners),
     stop_reason: tally.stopReason,
     session_id: scope.id,
     total_cost_usd: spending.totalUsd,
@@ -66,6 +68,20 @@ export function toResult(
       const result = manners.tellsBlockedPrompts ? ending.text : '';
       return { ...common, subtype: 'success', is_error: false, result, terminal_reason: 'hook_stopped' };
     }
+    case 'local': {
+      const { name, text, isError = false, isUnknown = false } = ending;
+      // Older clients have read it in a line of its own.
+      const result = manners.answersCommands || isError || isUnknown ? text : '';
+      const local_command = { name, outcome: isError ? 'error' : 'success' };
+      return {
+        ...common,
+        subtype: 'success',
+        is_error: isError,
+        result,
+        terminal_reason: 'completed',
+        ...(manners.answersCommands && { local_command }),
+      };
+    }
     case 'api-error':
       return {
         ...common,
@@ -76,14 +92,18 @@ export function toResult(
         api_error_status: ending.status,
         error_code: ending.code,
       };
-    case 'limit':
+    case 'limit': {
+      const { subtype, text, terminalReason, alwaysError, code } = ending.limit;
+      const is_error = alwaysError ?? manners.limitsAreErrors;
       return {
         ...common,
-        subtype: ending.limit.subtype,
-        is_error: manners.limitsAreErrors,
-        errors: manners.limitsAreErrors ? [ending.limit.text] : [],
-        terminal_reason: ending.limit.terminalReason,
+        subtype,
+        is_error,
+        errors: is_error ? [text] : [],
+        terminal_reason: terminalReason,
+        ...(code !== undefined && { error_code: code }),
       };
+    }
     case 'interrupted':
       return {
         ...common,
@@ -102,4 +122,11 @@ export function toResult(
         ...(ending.code !== undefined && { error_code: ending.code }),
       };
   }
+}
+
+function turnsOf(ending: Ending, tally: TurnTally, { answersCommands }: Manners): number {
+  if (ending.kind === 'blocked') return 0;
+  if (ending.kind !== 'local') return 1 + tally.rounds + (ending.kind === 'interrupted' ? 1 : 0);
+  if (answersCommands) return 0;
+  return ending.isUnknown ? 1 : 2;
 }

@@ -1,4 +1,6 @@
 import type { SessionConfig, Workspace } from '../protocol/index.js';
+import type { OutputStyle } from './definitions/definition.js';
+import { toReminder } from './reminder.js';
 
 const IDENTITY = 'You are an agent that works through tools, run by Heddle.';
 
@@ -19,13 +21,17 @@ How to answer
 - Never claim what you have not seen. If something failed, say so with the message.
 - Ask only when you cannot go on without an answer.`;
 
-/** The system prompt as blocks of text. An empty prompt leaves the line that says who speaks. */
-export function systemPrompt(config: SessionConfig): string[] {
+/**
+ * The system prompt as blocks of text. An empty prompt leaves the line that says who speaks. A style stands behind the
+ * default prompt or in its place; who gives a prompt of their own has said how answers shall sound.
+ */
+export function systemPrompt(config: SessionConfig, style?: Pick<OutputStyle, 'prompt' | 'keepsDefault'>): string[] {
   const { systemPrompt: chosen, appendSystemPrompt } = config;
   const append = appendSystemPrompt ? [appendSystemPrompt] : [];
-  if (chosen === undefined) return [PRESET, ...append];
+  const preset = style === undefined ? [PRESET] : [style.keepsDefault ? PRESET : IDENTITY, style.prompt];
+  if (chosen === undefined) return [...preset, ...append];
   if (typeof chosen === 'object' && !Array.isArray(chosen)) {
-    return [PRESET, ...(chosen.append ? [chosen.append] : []), ...append];
+    return [...preset, ...(chosen.append ? [chosen.append] : []), ...append];
   }
   const own = [chosen].flat().filter((text) => text !== '');
   return own.length === 0 ? [IDENTITY, ...append] : [...own, ...append];
@@ -34,23 +40,17 @@ export function systemPrompt(config: SessionConfig): string[] {
 /** Facts that change from day to day stand in the first user message, so that the system prompt can be cached. */
 export function describeSurroundings(
   config: SessionConfig,
-  options: { branch: string | undefined; now: number; platform: string },
+  options: { git: string; now: number; platform: string },
 ): string {
-  const { branch } = options;
   const lines = [
     `Working directory: ${config.cwd}`,
     ...(config.additionalDirectories?.length ? [`Also at hand: ${config.additionalDirectories.join(', ')}`] : []),
-    `Git: ${describeBranch(branch)}`,
+    `Git: ${options.git}`,
     `Platform: ${options.platform}`,
     `Date: ${new Date(options.now).toISOString().slice(0, 10)}`,
   ];
-  return `<system-reminder>\n${lines.join('\n')}\n</system-reminder>`;
+  return toReminder(lines.join('\n'));
 }
-
-const describeBranch = (branch: string | undefined): string => {
-  if (branch === undefined) return 'not a repository';
-  return branch === DETACHED ? 'on a detached HEAD' : `on branch ${branch}`;
-};
 
 const DETACHED = 'HEAD';
 

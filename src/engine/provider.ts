@@ -34,6 +34,20 @@ export function createProviders(
   };
 }
 
+/** Where the key of a session will come from, before there is one. */
+export async function findKeySource(config: SessionConfig, only: ModelProvider | undefined): Promise<string> {
+  if (only) return only.keySource;
+  if (config.model === EMBEDDED_MODEL) return 'none';
+  const { keySourceOf } = await import('./model/credentials.js');
+  return keySourceOf(credentialsOf(config));
+}
+
+/** What of a configuration leads to a key. */
+const credentialsOf = ({ env, apiKeyHelper }: SessionConfig) => ({
+  env,
+  ...(apiKeyHelper !== undefined && { apiKeyHelper }),
+});
+
 async function createEmbedded({ clock }: ProviderParts): Promise<ModelProvider> {
   const { createEmbeddedModel } = await import('./model/embedded.js');
   return createEmbeddedModel({ clock });
@@ -43,7 +57,7 @@ async function createApi(parts: ProviderParts): Promise<ModelProvider> {
   const { config, clock, logger } = parts;
   const { createAnthropicProvider } = await import('./model/anthropic.js');
   const { hasCredentials } = await import('./model/credentials.js');
-  const sources = { env: config.env, ...(config.apiKeyHelper !== undefined && { apiKeyHelper: config.apiKeyHelper }) };
+  const sources = credentialsOf(config);
   if (!hasCredentials(sources)) throw new HeddleError('no_provider', 'No model is configured.');
   return createAnthropicProvider({ ...sources, clock, logger, runHelper: (command) => runHelper(command, parts) });
 }

@@ -63,6 +63,7 @@ export class Recorder {
   readonly #logger: Logger;
   #preface: readonly LifeFields<LifeEntry>[];
   #lost = false;
+  readonly #agentId: string | undefined;
   /** When the last entry of the conversation was written. */
   #lastTime: number;
 
@@ -73,12 +74,15 @@ export class Recorder {
     clock: Clock;
     logger: Logger;
     preface: readonly LifeFields<LifeEntry>[];
+    /** The log is that of a subagent. */
+    agentId?: string;
   }) {
     this.log = parts.log;
     this.outbox = parts.outbox;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#preface = parts.preface;
+    this.#agentId = parts.agentId;
     this.#lastTime = Date.parse(parts.log.entries.findLast(isChainEntry)?.timestamp ?? '') || 0;
   }
 
@@ -183,7 +187,8 @@ export class Recorder {
       cwd: this.log.key.cwd,
       version: FOLLOWED_VERSION,
       userType: 'external',
-      isSidechain: false,
+      isSidechain: this.#agentId !== undefined,
+      ...(this.#agentId !== undefined && { agentId: this.#agentId }),
       writer: 'heddle',
       ...(this.branch !== undefined && { gitBranch: this.branch }),
     };

@@ -1,6 +1,8 @@
 import type { ContentBlockParam, MessageParam, MessagesBody, ModelRequest, TextBlock } from '../protocol/index.js';
 import { toContext } from './context.js';
-import { fitBudget, type Limit } from './limits.js';
+import type { Reservation } from './budget/budget.js';
+import { fitBody } from './budget/fit.js';
+import type { Limit } from './budget/limit.js';
 import { DEFAULT_MAX_TOKENS } from './model/catalog.js';
 import { systemPrompt } from './prompt.js';
 import type { SessionScope, TurnTally } from './scope.js';
@@ -12,29 +14,40 @@ const MOST_THINKING_TOKENS = 31_999;
 const LEAST_THINKING_TOKENS = 1_024;
 const DEFAULT_THINKING_TOKENS = 10_000;
 
+/** A request that is paid for. Whoever makes the call settles the reservation, however the call ends. */
+export interface PaidRequest {
+  request: ModelRequest;
+  reservation: Reservation;
+}
+
 /** The next model call. It follows from the configuration and the log, byte for byte. */
-export const buildRequest = (scope: SessionScope, tally: TurnTally): ModelRequest | Limit =>
-  requestWith(scope, tally, toContext(scope.recorder.log.entries));
+export const buildRequest = (scope: SessionScope, tally: TurnTally): PaidRequest | Limit =>
+  requestWith(scope, tally, { messages: toContext(scope.recorder.log.entries), isTurn: true });
 
 /** The same with other messages: what they have in common is read from the cache. */
-export function requestWith(scope: SessionScope, tally: TurnTally, messages: MessageParam[]): ModelRequest | Limit {
+export function requestWith(
+  scope: SessionScope,
+  tally: TurnTally,
+  { messages, isTurn }: { messages: MessageParam[]; isTurn: boolean },
+): PaidRequest | Limit {
   const { catalog, config } = scope;
   const { tools } = scope.state;
   const { model } = tally.model;
   const body: MessagesBody = {
     model,
     max_tokens: Math.min(catalog.maxOutputTokens(model), DEFAULT_MAX_TOKENS),
-    system: toSystem(systemPrompt(config)),
+    system: toSystem(systemPrompt(config, scope.style)),
     messages: markCache(messages),
     ...(tools.params.length > 0 && { tools: [...tools.params] }),
     ...(config.effort && { output_config: { effort: config.effort } }),
     stream: true,
   };
-  const fitted = fitBudget(scope, body);
+  const fitted = fitBody(tally.budget, body, { catalog, isTurn });
   if ('subtype' in fitted) return fitted;
   const betas = new Set([...(config.betas ?? []), ...tally.model.betas]);
   if (config.effort) betas.add(EFFORT_BETA);
-  return { body: withThinking(fitted, scope, tally), betas: [...betas] };
+  const request = { body: withThinking(fitted.body, scope, tally), betas: [...betas] };
+  return { request, reservation: fitted.reservation };
 }
 
 /** The end of the system prompt ends the part that never changes; tools come before it and are cached with it. */

@@ -4,24 +4,35 @@ import type {
   ModelProvider,
   PermissionDenial,
   PermissionMode,
-  ReadLedger,
+  RateLimitInfo,
   ResultUsage,
   SessionConfig,
   Workspace,
+  Tool,
 } from '../protocol/index.js';
+import type { AgentIdentity } from './agents/identity.js';
+import type { SessionAgents } from './agents/session-agents.js';
 import type { CallAside } from './aside-call.js';
+import type { Budget } from './budget/budget.js';
 import type { Checkpoints } from './checkpoints/checkpoints.js';
+import type { Commands } from './commands/commands.js';
+import type { SessionDefinitions } from './definitions/open.js';
+import type { OutputStyle } from './definitions/definition.js';
 import type { Guard } from './guard.js';
 import type { SessionHooks } from './hooks/session-hooks.js';
 import type { Manners } from './manners.js';
 import type { McpServers } from './mcp/servers.js';
+import type { SessionMemory } from './memory/session-memory.js';
+import type { ToolApprovals } from './mcp/tool-approvals.js';
 import type { Catalog, ResolvedModel } from './model/catalog.js';
-import type { Questions } from './questions.js';
+import type { Form, Questions } from './questions.js';
 import type { Recorder } from './recorder.js';
 import type { Sandbox } from './sandbox/sandbox.js';
 import type { Keeper } from './sessions/kept-output.js';
 import type { Spending } from './spending.js';
 import type { Tasks } from './tasks.js';
+import type { SessionLedger } from './tools/ledger.js';
+import type { ToolParts } from './tools/parts.js';
 import type { ToolSet } from './tools/registry.js';
 
 /** What may change while a session lives. */
@@ -30,6 +41,14 @@ export interface SessionState {
   /** Where the key for that model came from. */
   keySource: string;
   mode: PermissionMode;
+  /** The mode to go back to from plan mode; absent: the default one. */
+  modeBefore?: PermissionMode | undefined;
+  /** Where the plan is kept, once there was a reason to have one. */
+  planFile?: string;
+  /** The plan of another session that this one begins from. */
+  planSource?: string;
+  /** The model was told that plan mode is on, and not yet that it is off. */
+  planTold?: boolean;
   /** Tokens to think with; 0: not at all; null or undefined: as configured. */
   maxThinkingTokens: number | null | undefined;
   /** Where relative paths start; Bash may move it. */
@@ -38,6 +57,12 @@ export interface SessionState {
   roots: string[];
   /** Fixed for a turn: a change would throw the prompt cache away. */
   tools: ToolSet;
+  /** Rules that allow until the turn is over: those of the command or the skills that were called in it. */
+  turnRules?: readonly string[] | undefined;
+  /** What the model API last said of the rate limit, as it was told. */
+  rateLimit?: RateLimitInfo;
+  /** Aborts when the turn that runs now is to end. */
+  turn?: AbortSignal | undefined;
 }
 
 /** What a turn, a step and a tool call need of their session. */
@@ -51,9 +76,23 @@ export interface SessionScope {
   readonly workspace: Workspace;
   readonly recorder: Recorder;
   readonly questions: Questions;
+  /** What MCP servers want to know of the person. */
+  readonly forms: Questions<Form>;
+  readonly commands: Commands;
+  /** What files, plugins and the caller define. */
+  readonly definitions: SessionDefinitions;
   readonly mcp: McpServers;
-  readonly ledger: ReadLedger;
+  readonly memory: SessionMemory;
+  /** What the model is told before the first prompt, when the main thread is an agent. */
+  readonly opening?: readonly string[];
+  /** How answers are to sound, when not as usual. */
+  readonly style?: OutputStyle;
+  /** What tools of servers were when they were allowed. */
+  readonly toolApprovals: () => Promise<ToolApprovals>;
+  readonly ledger: SessionLedger;
   readonly spending: Spending;
+  /** What this session may use, with all agents that it starts. */
+  readonly budget: Budget;
   readonly manners: Manners;
   /** The environment of child processes. */
   readonly childEnv: Readonly<Record<string, string>>;
@@ -62,6 +101,13 @@ export interface SessionScope {
   /** Keeps what is too long to show. */
   readonly kept: Keeper;
   readonly tasks: Tasks;
+  /** Whose session it is, when it is that of a subagent. */
+  readonly agent?: AgentIdentity;
+  /** That of the main thread, when it is that of a subagent. */
+  readonly main?: SessionScope;
+  readonly agents: SessionAgents;
+  /** The tools of a session or agent, with what is its own. */
+  readonly makeTools: (own: Pick<ToolParts, 'lists' | 'callAside' | 'agents' | 'skills'>) => Tool[];
   readonly hooks: SessionHooks;
   /** Settings, rules and trust. */
   readonly guard: Guard;
@@ -82,6 +128,8 @@ export interface TurnTally {
   readonly failed: Set<string>;
   /** The thinking that was in force at the start; switching it in the middle would break a tool loop. */
   readonly maxThinkingTokens: number | null | undefined;
+  /** What this turn may use; a part of the budget of its session. */
+  readonly budget: Budget;
   usage: ResultUsage;
   apiMs: number;
   /** Rounds in which something went back to the model. */

@@ -8,7 +8,10 @@ import type {
 } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { setMaxThinkingTokens, setMode, setModel, setTitle } from './choices.js';
-import { parseCompact } from './compaction/parse-command.js';
+import { answerLocally, refuseUnknown } from './commands/answer.js';
+import type { CommandCall, LocalCall } from './commands/commands.js';
+import { tellSkills } from './commands/skill-news.js';
+import { toPrompt } from './commands/to-prompt.js';
 import { openPrompt, textOf } from './hooks/around-turn.js';
 import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
 import { Inbox } from './inbox.js';
@@ -17,11 +20,14 @@ import { currentTurn, lastPrompt, nextAction, type OpenCall, openCalls } from '.
 import { Notices } from './notices.js';
 import type { Watcher } from './outbox.js';
 import { type Ending, toResult } from './outcome.js';
-import { describeSurroundings, gitBranch } from './prompt.js';
-import type { Ask } from './questions.js';
+import { gitBranch } from './prompt.js';
+import { planNotes } from './plan/turn-notes.js';
+import type { Ask, Form } from './questions.js';
+import { toReminder } from './reminder.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { startTally } from './tally.js';
 import { isChainEntry } from './sessions/entry.js';
+import { surroundingsOf } from './surroundings.js';
 import { graceOf, type TaskNotice } from './tasks.js';
 import { runBatch, settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
@@ -30,6 +36,8 @@ import { turn } from './turn.js';
 /** One watcher, and whether it can be asked. */
 export interface Attachment extends Watcher {
   ask?: Ask;
+  /** Puts what an MCP server wants to know to the person. */
+  elicit?: Ask<Form>;
 }
 
 /** Who owns a conversation. It outlives everyone who watches it, and knows no channels. */
@@ -46,6 +54,8 @@ export class Session {
   #inputEnded = false;
   /** The hooks know of the session. */
   #hasStarted = false;
+  /** They were told that the conversation ended, and not yet that another one begins. */
+  #wasCleared = false;
   /** Resolves when they know of its end, as far as they were told. */
   #tellingEnd: Promise<void> = Promise.resolve();
   /** Aborted when the session cannot wait for that any longer. */
@@ -89,9 +99,11 @@ export class Session {
   attach(attachment: Attachment, options: { after?: number } = {}): () => void {
     const detachOutbox = this.scope.recorder.outbox.attach(attachment, options);
     const detachAsk = attachment.ask && this.scope.questions.attach(attachment.ask);
+    const detachForms = attachment.elicit && this.scope.forms.attach(attachment.elicit);
     return () => {
       detachOutbox();
       detachAsk?.();
+      detachForms?.();
     };
   }
 
@@ -195,11 +207,16 @@ export class Session {
     else if (this.#inputEnded) this.#finishOrWait();
   }
 
-  /** Nothing more will come in. Tasks get a while to end, and with it a turn that tells of it; then they are stopped. */
+  /**
+   * Nothing more will come in. Agents in the background are waited for, since they end by themselves; commands get a while
+   * to end, and with it a turn that tells of it; then they are stopped.
+   */
   #finishOrWait(): void {
     const { tasks, clock, config } = this.scope;
     if (tasks.running.length === 0) this.#finished.resolve();
-    else this.#grace ??= clock.after(graceOf(config.env), () => void tasks.stopAll());
+    else if (tasks.running.every(({ type }) => type !== 'local_agent')) {
+      this.#grace ??= clock.after(graceOf(config.env), () => void tasks.stopAll());
+    }
   }
 
   #start(run: (signal: AbortSignal) => Promise<void>): void {
@@ -207,11 +224,13 @@ export class Session {
     this.#grace = undefined;
     const abort = new AbortController();
     this.scope.hooks.follow(abort.signal);
+    this.scope.state.turn = abort.signal;
     const over = run(abort.signal)
       .catch((thrown: unknown) => this.#fail(toHeddleError(thrown)))
       .then(() => {
         this.#running = undefined;
         this.scope.hooks.follow(undefined);
+        this.scope.state.turn = undefined;
         this.#wake();
       });
     this.#running = { abort, over };
@@ -227,36 +246,67 @@ export class Session {
 
   /** A turn: from the message of a user to its result. */
   async #answer(message: UserMessage, signal: AbortSignal): Promise<void> {
-    const { recorder, config } = this.scope;
+    const { commands, state, manners } = this.scope;
     await Promise.resolve();
     this.#inbox.tell(message, 'started');
-    const command = config.disableSlashCommands ? undefined : parseCompact(textOf(message));
-    if (command !== undefined) {
-      await this.#compact(command.instructions, signal);
-      this.#inbox.tell(message, 'completed');
-      return;
+    const call = await commands.find(textOf(message), { signal });
+    try {
+      if (call?.kind === 'known' && call.command.kind === 'local') {
+        await this.#runLocal({ command: call.command, args: call.args, uuid: message.uuid }, signal);
+      } else if (call?.kind === 'unknown' && !manners.passesUnknownCommands) {
+        this.#introduce();
+        this.#sayResult(refuseUnknown(call.name), startTally(this.scope));
+      } else await this.#converse(message, { call, signal });
+    } finally {
+      state.turnRules = undefined;
+      commands.watch();
     }
+    this.#inbox.tell(message, 'completed');
+  }
+
+  /** A command that needs no turn of the model. */
+  async #runLocal(call: LocalCall, signal: AbortSignal): Promise<void> {
+    const { name } = call.command;
+    if (name === 'compact') return this.#compact(call.args, signal);
+    const tally = startTally(this.scope);
+    this.#introduce();
+    if (name === 'clear') {
+      await this.#settleOldTurn(tally, signal);
+      if (this.#hasStarted) await this.scope.hooks.fire('SessionEnd', { reason: 'clear' }, { signal });
+      this.#wasCleared ||= this.#hasStarted;
+      this.#hasStarted = false;
+    }
+    this.#sayResult(await answerLocally(this.scope, call), tally);
+  }
+
+  /** A turn of the model. */
+  async #converse(message: UserMessage, { call, signal }: { call: CommandCall | undefined; signal: AbortSignal }) {
+    const { recorder, config } = this.scope;
     const uuid = this.#freshUuid(message);
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
-    const source = this.#hasStarted ? undefined : isFirst ? 'startup' : 'resume';
+    const source = this.#hasStarted ? undefined : this.#wasCleared ? 'clear' : isFirst ? 'startup' : 'resume';
     this.#hasStarted = true;
+    this.#wasCleared = false;
     await this.scope.guard.refresh();
     const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
     const tally = await this.#openTurn(uuid, signal);
-    if (isFirst) this.#recordSurroundings();
-    this.#recordMeta(opening.before);
+    if (isFirst) await this.#recordSurroundings(signal);
+    const tools = this.scope.mcp.takeNews(this.#window);
+    const plan = await planNotes(this.scope);
+    const news = [tools && toReminder(tools), tellSkills(this.scope)].filter((text) => text !== undefined);
+    this.#recordMeta([...news, ...plan, ...opening.before]);
     this.#notices.record({ isMeta: true });
-    if (opening.blocked !== undefined) {
-      this.#finishTurn({ kind: 'blocked', text: opening.blocked }, tally);
-    } else {
-      const content = opening.replaced ? toTexts(opening.after) : message.message.content;
-      const show = config.replayUserMessages ? { isReplay: true } : false;
-      // A prompt that hooks have not judged does not get into the conversation.
-      if (!opening.interrupted) recorder.user({ content, uuid, show });
-      if (!opening.replaced) this.#recordMeta(opening.after);
-      await this.#runTurn(tally, signal);
+    const prompt = await toPrompt(this.scope, { message, call, opening, tally }, signal);
+    if ('kind' in prompt) {
+      this.#finishTurn(prompt, tally);
+      return;
     }
-    this.#inbox.tell(message, 'completed');
+    const { content, before = [], after } = prompt;
+    const show = config.replayUserMessages ? { isReplay: true } : false;
+    if (before.length > 0) recorder.user({ content: before, isMeta: true, show: false });
+    if (content !== undefined) recorder.user({ content, uuid, show });
+    this.#recordMeta(after);
+    await this.#runTurn(tally, signal);
   }
 
   /** Two entries with one uuid would be one to whoever follows them. */
@@ -275,6 +325,7 @@ export class Session {
     await Promise.resolve();
     const uuid = this.scope.clock.uuid();
     const tally = await this.#openTurn(uuid, signal);
+    this.#recordMeta(await planNotes(this.scope));
     this.#notices.record({ uuid });
     await this.#runTurn(tally, signal, { kind: 'task-notification' });
   }
@@ -295,30 +346,40 @@ export class Session {
     this.#prepare();
     const tally = startTally(this.scope);
     await this.#settleOldTurn(tally, signal);
-    const { runCompactCommand } = await import('./compaction/command.js');
-    const { outcome, text } = await runCompactCommand(this.scope, { instructions, signal, tally });
-    if (outcome.kind === 'interrupted') this.#finishTurn({ kind: 'interrupted', during: 'streaming' }, tally);
-    else if (outcome.kind === 'limit') this.#finishTurn({ kind: 'limit', limit: outcome.limit }, tally);
-    else if (outcome.kind === 'failed')
-      this.#finishTurn({ kind: 'failed', errors: [text], code: outcome.error.code }, tally);
-    else this.#finishTurn({ kind: 'done', text }, tally);
+    const { runCompactCommand, toEnding } = await import('./compaction/command.js');
+    this.#finishTurn(toEnding(await runCompactCommand(this.scope, { instructions, signal, tally })), tally);
   }
 
   /** Chooses the tools, which stay as they are until the turn is over. */
   #prepare(): void {
-    const { state, mcp, config, questions } = this.scope;
+    const { state, mcp, config, questions, agents } = this.scope;
     this.#tellState('running');
-    state.tools = selectTools([...this.#tools, ...mcp.tools], config, { canAsk: questions.canAsk });
+    const all = [...this.#tools, ...mcp.declare(this.#window)].filter(({ name }) => agents.permits(name));
+    state.tools = selectTools(all, config, {
+      canAsk: questions.canAsk,
+      findMore: (name) => (agents.permits(name) ? mcp.find(name) : undefined),
+    });
+  }
+
+  get #window(): { windowTokens: number } {
+    const { catalog, state } = this.scope;
+    return { windowTokens: catalog.contextWindow(state.model.model, state.model.betas) };
   }
 
   /** Says what the session is made of. */
-  #present(): void {
-    const { recorder, guard, hooks } = this.scope;
+  #introduce(): void {
+    const { recorder, guard, hooks, commands } = this.scope;
     this.#prepare();
     recorder.emit(toInit(this.scope));
+    commands.present();
     guard.tellNews();
     hooks.tellProblems();
-    recorder.begin();
+  }
+
+  /** The same, for what is kept. */
+  #present(): void {
+    this.#introduce();
+    this.scope.recorder.begin();
     if (this.#title !== undefined) setTitle(this.scope, this.#title);
     this.#title = undefined;
     this.#inbox.tellLost();
@@ -361,17 +422,24 @@ export class Session {
 
   #finishTurn(ending: Ending, tally: TurnTally, origin?: ResultMessage['origin']): void {
     const { recorder } = this.scope;
-    const result = toResult(this.scope, tally, ending, {
-      index: this.#results,
-      queued: this.#inbox.length,
-      ...(origin && { origin }),
-    });
-    this.#results += 1;
-    this.#lastResult = result;
+    const result = this.#toResult(ending, tally, origin);
     const dropped = isRefused(ending) && { dropped: true as const };
     const written = recorder.life({ kind: 'turn', state: 'ended', subtype: result.subtype, ...dropped });
     recorder.outbox.emitDurable(result, written);
     this.#tellState('idle');
+  }
+
+  /** The result of what is no turn: the log knows nothing of it. */
+  #sayResult(ending: Ending, tally: TurnTally): void {
+    this.scope.recorder.emit(this.#toResult(ending, tally));
+    this.#tellState('idle');
+  }
+
+  #toResult(ending: Ending, tally: TurnTally, origin?: ResultMessage['origin']): ResultMessage {
+    const counters = { index: this.#results, queued: this.#inbox.length, ...(origin && { origin }) };
+    this.#results += 1;
+    this.#lastResult = toResult(this.scope, tally, ending, counters);
+    return this.#lastResult;
   }
 
   /** What the engine did not foresee still ends in a result: no consumer waits for ever. */
@@ -394,11 +462,12 @@ export class Session {
     if (isOpen) void recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
   }
 
-  #recordSurroundings(): void {
-    const { clock, config, recorder } = this.scope;
-    const { branch } = recorder;
-    const text = describeSurroundings(config, { branch, now: clock.now(), platform: process.platform });
-    recorder.user({ content: [{ type: 'text', text }], isMeta: true, show: false });
+  /** The place and the day, then the instructions that hold there. */
+  async #recordSurroundings(signal: AbortSignal): Promise<void> {
+    const { memory, opening = [] } = this.scope;
+    const instructions = await memory.tellAll('session_start', signal);
+    const texts = [await surroundingsOf(this.scope, signal), instructions, ...opening.map(toReminder)];
+    this.#recordMeta(texts.filter((text) => text !== undefined));
   }
 
   #tellState(state: 'running' | 'idle'): void {

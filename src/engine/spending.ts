@@ -11,6 +11,42 @@ export interface Charge {
   microCents: number | undefined;
   /** What the call was made with; the long-context one raises the window. */
   betas?: readonly string[];
+  /** The agent that made it; absent: the main thread. */
+  agent?: SpendingAgent | undefined;
+}
+
+export interface SpendingAgent {
+  id: string;
+  /** The name of its definition. */
+  type: string;
+}
+
+export interface AgentCharge extends Charge {
+  agent: SpendingAgent;
+}
+
+/** What one agent has used itself, without the agents that it started. */
+export interface AgentSpending {
+  /** The name of its definition; absent for the main thread. */
+  agentType?: string;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadInputTokens: number;
+  cacheCreationInputTokens: number;
+  costUSD: number;
+  costBasis: ModelUsage['costBasis'];
+}
+
+/** The main thread, among agents. */
+export const MAIN_THREAD = 'main';
+
+export interface SpendingParts {
+  /** What an agent uses, its parent uses too. */
+  parent?: Spending;
+  /** Whose this is; absent: that of the main thread. */
+  agent?: SpendingAgent;
+  /** Called once for each call that this agent makes itself. */
+  onCharge?(charge: AgentCharge): void;
 }
 
 /** What a session has used since it began, counted once per answer (G6). */
@@ -19,10 +55,13 @@ export class Spending {
   readonly #counted = new Set<string>();
   readonly #models = new Map<string, ModelUsage>();
   readonly #microCents = new Map<string, number>();
+  readonly #agents = new Map<string, AgentSpending & { microCents: number }>();
   #restored = 0;
+  readonly #parts: SpendingParts;
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Catalog, parts: SpendingParts = {}) {
     this.#catalog = catalog;
+    this.#parts = parts;
   }
 
   get totalUsd(): number {
@@ -38,9 +77,30 @@ export class Spending {
     return Object.fromEntries([...this.#models].map(([model, usage]) => [model, { ...usage }]));
   }
 
-  add(charge: Charge): void {
-    if (this.#counted.has(charge.messageId)) return;
-    this.#counted.add(charge.messageId);
+  /** By the id of the agent, or `main`. The sum is the total. */
+  get byAgent(): Record<string, AgentSpending> {
+    return Object.fromEntries(
+      [...this.#agents].map(([id, { microCents, ...sum }]) => [id, { ...sum, costUSD: toUsd(microCents) }]),
+    );
+  }
+
+  /** Of every kind. */
+  get totalTokens(): number {
+    let total = 0;
+    for (const sum of this.#agents.values()) {
+      total += sum.inputTokens + sum.outputTokens + sum.cacheReadInputTokens + sum.cacheCreationInputTokens;
+    }
+    return total;
+  }
+
+  add(given: Charge): void {
+    if (this.#counted.has(given.messageId)) return;
+    this.#counted.add(given.messageId);
+    const { parent, agent, onCharge } = this.#parts;
+    const charge = given.agent === undefined ? { ...given, agent } : given;
+    if (given.agent === undefined && agent !== undefined) onCharge?.({ ...given, agent });
+    parent?.add(charge);
+    this.#addToAgent(charge);
     const { usage } = charge;
     const sum = this.#models.get(charge.model) ?? this.#fresh(charge.model);
     sum.inputTokens += usage.input_tokens;
@@ -62,9 +122,25 @@ export class Spending {
       if (!isLifeEntry(entry) || entry.forked) continue;
       if (entry.kind !== 'step' && entry.kind !== 'aborted' && entry.kind !== 'aside') continue;
       const { messageId, model, usage, microCents } = entry;
-      this.add({ messageId, model, usage, microCents: microCents ?? undefined });
+      const agent =
+        entry.kind === 'aside' && entry.agentId !== undefined
+          ? { id: entry.agentId, type: entry.agentType ?? 'general-purpose' }
+          : undefined;
+      this.add({ messageId, model, usage, microCents: microCents ?? undefined, agent });
     }
     this.#restored = this.#total();
+  }
+
+  #addToAgent({ usage, microCents, agent }: Charge): void {
+    const id = agent?.id ?? MAIN_THREAD;
+    const sum = this.#agents.get(id) ?? { ...(agent && { agentType: agent.type }), ...NOTHING };
+    sum.inputTokens += usage.input_tokens;
+    sum.outputTokens += usage.output_tokens;
+    sum.cacheReadInputTokens += usage.cache_read_input_tokens ?? 0;
+    sum.cacheCreationInputTokens += usage.cache_creation_input_tokens ?? 0;
+    sum.microCents += microCents ?? 0;
+    if (microCents === undefined) sum.costBasis = 'unknown';
+    this.#agents.set(id, sum);
   }
 
   #total(): number {
@@ -87,3 +163,13 @@ export class Spending {
     };
   }
 }
+
+const NOTHING = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadInputTokens: 0,
+  cacheCreationInputTokens: 0,
+  costUSD: 0,
+  microCents: 0,
+  costBasis: 'list' as ModelUsage['costBasis'],
+};

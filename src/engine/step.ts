@@ -1,11 +1,13 @@
 import type { ApiMessage, ModelEvent, ModelRequest, StreamEventMessage, Usage } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { type Answer, type FinishedBlock, partialText, startAnswer, takeEvent } from './assemble.js';
-import type { Limit } from './limits.js';
+import { endOf } from './budget/fit.js';
+import type { Limit } from './budget/limit.js';
 import type { ResolvedModel } from './model/catalog.js';
 import { DEFAULT_MAX_RETRIES, decideRetry } from './model/retry.js';
 import { explainModelError } from './model/explain.js';
 import { addUsage } from './model/usage-sum.js';
+import { tellRateLimit } from './rate-limit.js';
 import { buildRequest } from './request.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { wait } from './wait.js';
@@ -22,9 +24,11 @@ export async function step(scope: SessionScope, tally: TurnTally, signal: AbortS
   const maxRetries = scope.config.maxRetries ?? DEFAULT_MAX_RETRIES;
   let overloads = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const request = buildRequest(scope, tally);
-    if ('subtype' in request) return { kind: 'limit', limit: request };
-    const call = await attemptCall(scope, tally, { request, signal });
+    const paid = buildRequest(scope, tally);
+    if ('subtype' in paid) return { kind: 'limit', limit: paid };
+    const call = await attemptCall(scope, tally, { request: paid.request, signal });
+    const blocks = call.recorded.map(({ block }) => block);
+    paid.reservation.settle(endOf(call.answer, blocks));
     if (call.error === undefined) return { kind: 'done' };
     if (signal.aborted) {
       keepPartial(scope, tally, call);
@@ -84,6 +88,7 @@ async function attemptCall(
       signal: options.signal,
       onResponse: (info) => {
         attempt.requestId = info.requestId;
+        tellRateLimit(scope, info.rateLimit);
       },
     });
     for await (const batch of batches) takeBatch(scope, tally, attempt, batch);
@@ -110,7 +115,10 @@ function takeBatch(scope: SessionScope, tally: TurnTally, attempt: Attempt, batc
       partials = [];
       recordBlock(scope, tally, attempt, finished);
     }
-    if (event.type === 'message_start') tally.ttftMs ??= scope.clock.monotonic() - tally.startedAt;
+    if (event.type === 'message_start') {
+      tally.ttftMs ??= scope.clock.monotonic() - tally.startedAt;
+      scope.mcp.begin();
+    }
     if (showsPartials) partials.push(toPartial(scope, tally, event, attempt.partialId()));
   }
   if (partials.length > 0) scope.recorder.emitAll(partials);

@@ -9,6 +9,9 @@ export interface TaskEnd {
   status: Exclude<TaskStatus, 'running'>;
   summary: string;
   exitCode?: number;
+  /** What an agent has to say in the end. */
+  result?: string;
+  usage?: { total_tokens: number; tool_uses: number; duration_ms: number };
 }
 
 export interface TaskSpec {
@@ -18,6 +21,7 @@ export interface TaskSpec {
   toolUseId: string;
   /** The shell line of a command. */
   command?: string;
+  agent?: { type: string; prompt: string; depth: number };
   /** The file that its output goes to while it runs. */
   outputPath: string;
   /** Runs until the task ends, or soon after the signal aborts. */
@@ -108,6 +112,11 @@ export class Tasks {
       ...this.#names(task),
       description,
       task_type: task.type,
+      ...(task.agent && {
+        subagent_type: task.agent.type,
+        prompt: task.agent.prompt,
+        spawn_depth: task.agent.depth,
+      }),
       is_backgrounded: true,
     });
     this.#emitRunning();
@@ -138,14 +147,15 @@ export class Tasks {
     const { stoppedBy } = task;
     task.end = stoppedBy ? { ...end, status: 'stopped', summary: describeStop(task, stoppedBy) } : end;
     task.status = task.end.status;
-    const { status, summary } = task.end;
+    const { status, summary, usage } = task.end;
     const notice = noticeOf(task, task.end);
     const told = stoppedBy === 'model' && { told: true as const };
     void this.#parts.recorder.life({ kind: 'task', state: 'ended', taskId: task.id, status, notice, ...told });
     const end_time = this.#parts.clock.now();
     const patch = { status: status === 'stopped' ? 'killed' : status, end_time };
     this.#emit({ subtype: 'task_updated', ...this.#names(task), patch });
-    this.#emit({ subtype: 'task_notification', ...this.#names(task), status, output_file: task.outputPath, summary });
+    const notification = { status, output_file: task.outputPath, summary, ...(usage && { usage }) };
+    this.#emit({ subtype: 'task_notification', ...this.#names(task), ...notification });
     this.#emitRunning();
     this.#onEnd({ notice: { taskId: task.id, text: notice }, stoppedBy });
   }
@@ -179,7 +189,8 @@ const STOPS: Readonly<Record<Stopper, string>> = {
   engine: 'was stopped with the session',
 };
 
-const describeStop = (task: LiveTask, by: Stopper): string => `Background command "${task.description}" ${STOPS[by]}`;
+const describeStop = ({ type, description }: LiveTask, by: Stopper): string =>
+  `${type === 'local_agent' ? 'Agent' : 'Background command'} "${description}" ${STOPS[by]}`;
 
 /** In the words that models of this kind of tool know. */
 const noticeOf = (task: LiveTask, end: TaskEnd): string =>
@@ -189,12 +200,13 @@ const noticeOf = (task: LiveTask, end: TaskEnd): string =>
     `<output-file>${task.outputPath}</output-file>`,
     `<status>${end.status}</status>`,
     `<summary>${end.summary.replaceAll('<', '&lt;')}</summary>`,
+    ...(end.result === undefined ? [] : [`<result>${end.result.replaceAll('<', '&lt;')}</result>`]),
     '</task-notification>',
   ].join('\n');
 
 const GRACE_MS = 5_000;
 
-/** How long tasks may go on when nothing more will come in. */
+/** How long commands may go on when nothing more will come in, and no agent works. */
 export function graceOf({ HEDDLE_TASK_GRACE_MS: given }: Readonly<Record<string, string | undefined>>): number {
   const chosen = Number(given);
   return given && chosen >= 0 ? chosen : GRACE_MS;

@@ -1,12 +1,14 @@
 import type { HeddleError } from '../protocol/plain.js';
+import { withinTime } from './budget/time.js';
 import { createRelief } from './compaction/relief.js';
 import { mayStop } from './hooks/around-turn.js';
-import { budgetLimit, turnLimit } from './limits.js';
+import type { Limit } from './budget/limit.js';
 import { explainModelError } from './model/explain.js';
 import { type Action, lastTurn, nextAction, openCalls } from './next-action.js';
 import type { Ending } from './outcome.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { step } from './step.js';
+import { REMINDER } from './structured-output/decide.js';
 import { runBatch, settleCalls } from './tools/batch.js';
 
 /**
@@ -14,28 +16,33 @@ import { runBatch, settleCalls } from './tools/batch.js';
  * subagent run this one function.
  */
 export async function turn(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
-  const ending = await advance(scope, tally, signal);
+  const { clock } = scope;
+  const timed = await withinTime(tally.budget, { clock, signal }, (both) => advance(scope, tally, both));
+  const ending = timed.over && timed.value.kind === 'interrupted' ? toLimited(timed.over) : timed.value;
   settleCalls(scope, openCalls(lastTurn(scope.recorder.log.entries)), tally);
   if (ending.kind === 'interrupted') sayInterrupted(scope, ending.during);
   return ending;
 }
 
+const toLimited = (limit: Limit): Ending => ({ kind: 'limit', limit });
+
 async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<Ending> {
   const { log, outbox } = scope.recorder;
   const relief = createRelief(scope, tally, signal);
+  const structured = scope.config.jsonSchema !== undefined;
   for (;;) {
     if (signal.aborted) return { kind: 'interrupted', during: 'streaming' };
-    const action = nextAction(log.entries, { compactAt: relief.compactAt });
+    const action = nextAction(log.entries, { compactAt: relief.compactAt, structured });
     switch (action.do) {
       case 'compact': {
-        const limit = turnLimit(scope, tally) ?? budgetLimit(scope);
+        const limit = tally.budget.reached();
         if (limit) return { kind: 'limit', limit };
         const ending = await relief.compact();
         if (typeof ending === 'object') return ending;
         break;
       }
       case 'call-model': {
-        const limit = turnLimit(scope, tally) ?? budgetLimit(scope);
+        const limit = tally.budget.reached();
         if (limit) return { kind: 'limit', limit };
         await outbox.ready(signal);
         if (signal.aborted) return { kind: 'interrupted', during: 'streaming' };
@@ -51,7 +58,7 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
         break;
       }
       case 'run-tools': {
-        const limit = budgetLimit(scope);
+        const limit = tally.budget.reached({ countTurns: false });
         if (limit) return { kind: 'limit', limit };
         const { interrupt, stop } = await runBatch(scope, action.calls, { tally, signal });
         tally.rounds += 1;
@@ -72,10 +79,12 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
           tally.rounds += 1;
           break;
         }
-        const ending = finish(action, tally);
+        const ending = (await finishStructured(scope, action)) ?? finish(action, tally);
         if (ending.kind !== 'done' || (await mayStop(scope, tally, signal))) return ending;
         break;
       }
+      case 'give-up':
+        return { kind: 'limit', limit: action.limit };
       case 'idle':
         return { kind: 'failed', errors: ['There is nothing to do: the log has no prompt.'] };
     }
@@ -85,6 +94,7 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
 const NUDGES = {
   max_tokens: 'The answer was cut off at the output limit. Go on exactly where it stops, without repeating anything.',
   empty: 'The answer was empty. Answer now, or say what is missing.',
+  unstructured: REMINDER,
 } as const;
 
 function finish(action: Extract<Action, { do: 'finish' }>, tally: TurnTally): Ending {
@@ -97,6 +107,22 @@ function finish(action: Extract<Action, { do: 'finish' }>, tally: TurnTally): En
   }
   if (action.empty) return { kind: 'failed', errors: ['The model gave an empty answer.'], terminalReason: 'empty' };
   return { kind: 'done', text: tally.text.joined + tally.text.last };
+}
+
+/** The end of a turn with an answer that matches the schema; undefined where none is owed. */
+async function finishStructured(
+  { config }: SessionScope,
+  { structured }: Extract<Action, { do: 'finish' }>,
+): Promise<Ending | undefined> {
+  if (structured === undefined) return undefined;
+  const { value } = structured;
+  const { findMismatch } = await import('./structured-output/open.js');
+  const mismatch = await findMismatch(config.jsonSchema ?? {}, value);
+  if (mismatch === undefined) return { kind: 'done', text: JSON.stringify(value), structured: value };
+  return {
+    kind: 'failed',
+    errors: [`A hook has put a value that does not match the schema in place of the answer: ${mismatch}`],
+  };
 }
 
 /** A failed model call ends the turn with an explanation that stands where the answer would. */

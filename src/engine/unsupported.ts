@@ -3,25 +3,13 @@ import { HeddleError } from '../protocol/plain.js';
 
 /** What a session may be asked for that this version cannot do. Ignoring it could loosen what the caller relies on. */
 const UNSUPPORTED = {
-  agent: 'an agent as the main thread',
-  agents: 'subagents',
-  jsonSchema: 'structured output',
-  mcpConfig: 'MCP servers other than those of the caller',
-  pluginDirs: 'plugins',
   resumeDropsTurn: 'dropping a turn on resume',
-  taskBudget: 'a task budget',
 } as const satisfies Partial<Record<keyof SessionConfig, string>>;
 
 /** Throws `not_supported` for the first thing that cannot be had. */
 export function refuseUnsupported(config: SessionConfig): void {
   for (const [key, what] of Object.entries(UNSUPPORTED)) {
     if (isAsked(config[key as keyof SessionConfig])) throw refusal(key, what);
-  }
-  // A schema without a word still asks for a value.
-  if (config.jsonSchema !== undefined) throw refusal('jsonSchema', UNSUPPORTED.jsonSchema);
-  const { permissionPromptTool } = config;
-  if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
-    throw refusal('permissionPromptTool', 'an MCP tool that answers permission questions');
   }
 }
 

@@ -20,10 +20,19 @@ export const AgentDefinition = lazy(() =>
         .describe('Names of servers of the session, or servers of its own.'),
       skills: z.array(z.string()).optional(),
       maxTurns: z.number().optional(),
+      maxBudgetUsd: z.number().optional().describe('What it may cost, with all agents that it starts.'),
+      maxTokens: z.number().optional().describe('What it may use of tokens, with all agents that it starts.'),
+      maxSeconds: z.number().optional(),
       permissionMode: PermissionMode().optional(),
       effort: z.union([z.enum(EFFORT_LEVELS), z.number()]).optional(),
       background: z.boolean().optional(),
       initialPrompt: z.string().optional(),
+      context: z
+        .enum(['isolated', 'forked'])
+        .optional()
+        .describe('`forked`: it starts with what its parent knows; else with its prompt alone.'),
+      isolation: z.enum(['worktree']).optional().describe('It works in a work tree of its own.'),
+      color: z.enum(['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan']).optional(),
       criticalSystemReminder_EXPERIMENTAL: z.string().optional(),
     })
     .describe('A subagent that the model may start by name.'),

@@ -60,6 +60,8 @@ export interface SessionConfig {
 
   maxTurns?: number;
   maxBudgetUsd?: number;
+  /** Of the session and its agents. */
+  maxSeconds?: number;
   /** How often a failed model call is tried again (10 when absent). */
   maxRetries?: number;
 
@@ -92,6 +94,8 @@ export interface SessionConfig {
   taskBudget?: number;
   disableSlashCommands?: boolean;
   forwardSubagentText?: boolean;
+  /** Instead of our words on how to plan, in plan mode. */
+  planModeInstructions?: string;
   enableFileCheckpointing?: boolean;
   /** Hook callbacks of the host, by event. */
   hooks?: Record<string, HookMatcherConfig[]>;

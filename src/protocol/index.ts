@@ -56,6 +56,8 @@ export {
   Message,
   MESSAGES,
   PromptSuggestionMessage,
+  RateLimitInfo,
+  RateLimitMessage,
   StreamEventMessage,
   ToolProgressMessage,
   ToolUseSummaryMessage,
@@ -155,6 +157,7 @@ export {
   HookSpecificOutput,
   SyncHookOutput,
 } from './hook-output.js';
+export { ContextCategory, ContextGridSquare, ContextUsage } from './context-usage.js';
 export { AccountInfo, AgentDefinition, AgentInfo, ModelInfo, SlashCommand } from './agent.js';
 export {
   JsonRpcId,
@@ -162,6 +165,7 @@ export {
   McpConfigFile,
   McpConnectionState,
   McpHttpServerConfig,
+  McpOAuthConfig,
   McpSdkServerConfig,
   McpServerConfig,
   McpServerManifest,
@@ -274,6 +278,7 @@ export type {
   ModelProvider,
   ModelResponseInfo,
   ProcessExit,
+  ProcessInput,
   ProcessSpec,
   ReadLedger,
   SessionArchive,

@@ -16,12 +16,33 @@ export const McpStdioServerConfig = lazy(() =>
 );
 export type McpStdioServerConfig = Infer<typeof McpStdioServerConfig>;
 
+export const McpOAuthConfig = lazy(() =>
+  z
+    .object({
+      clientId: z.string().optional(),
+      callbackPort: z.number().optional().describe('The port of the loopback redirect; any free one when absent.'),
+      scope: z
+        .string()
+        .optional()
+        .describe('Scopes to ask for, separated by spaces; what the server names when absent.'),
+      clientMetadataUrl: z
+        .string()
+        .optional()
+        .describe(
+          'An https address of a document about the client, for servers that take one in place of a registration.',
+        ),
+    })
+    .describe('How a client was registered with the authorization server of an MCP server.'),
+);
+export type McpOAuthConfig = Infer<typeof McpOAuthConfig>;
+
 export const McpSSEServerConfig = lazy(() =>
   z.object({
     type: z.literal('sse'),
     url: z.string(),
     headers: z.record(z.string(), z.string()).optional(),
     timeout: timeout(),
+    oauth: McpOAuthConfig().optional(),
   }),
 );
 export type McpSSEServerConfig = Infer<typeof McpSSEServerConfig>;
@@ -32,6 +53,7 @@ export const McpHttpServerConfig = lazy(() =>
     url: z.string(),
     headers: z.record(z.string(), z.string()).optional(),
     timeout: timeout(),
+    oauth: McpOAuthConfig().optional(),
   }),
 );
 export type McpHttpServerConfig = Infer<typeof McpHttpServerConfig>;

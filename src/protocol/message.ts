@@ -177,6 +177,33 @@ export const PromptSuggestionMessage = lazy(() =>
 );
 export type PromptSuggestionMessage = Infer<typeof PromptSuggestionMessage>;
 
+export const RateLimitInfo = lazy(() =>
+  z.object({
+    status: openName('allowed', 'allowed_warning', 'rejected'),
+    resetsAt: z.number().optional().describe('Seconds since 1970.'),
+    rateLimitType: openName('five_hour', 'seven_day', 'seven_day_opus', 'seven_day_sonnet', 'overage')
+      .optional()
+      .describe('The window that decides.'),
+    utilization: z.number().optional().describe('How much of that window is used up; 1 is all of it.'),
+    overageStatus: openName('allowed', 'allowed_warning', 'rejected').optional(),
+    overageResetsAt: z.number().optional(),
+    overageDisabledReason: z.string().optional(),
+  }),
+);
+export type RateLimitInfo = Infer<typeof RateLimitInfo>;
+
+export const RateLimitMessage = lazy(() =>
+  z
+    .object({
+      type: z.literal('rate_limit_event'),
+      rate_limit_info: RateLimitInfo(),
+      uuid: z.string(),
+      session_id: z.string(),
+    })
+    .describe('What the model API says of the rate limit of the account, when it has changed.'),
+);
+export type RateLimitMessage = Infer<typeof RateLimitMessage>;
+
 export const KeepAlive = lazy(() =>
   z.object({ type: z.literal('keep_alive') }).describe('Says that the sender is alive.'),
 );
@@ -202,6 +229,7 @@ export const MESSAGES = {
   command_lifecycle: CommandLifecycleMessage,
   conversation_reset: ConversationResetMessage,
   prompt_suggestion: PromptSuggestionMessage,
+  rate_limit_event: RateLimitMessage,
 } as const;
 
 /** Everything a consumer may see. */

@@ -1,6 +1,7 @@
 /** THE TABLE: every control request with its sender, its params and its result. Senders and handlers are typed from it. */
 import { z } from 'zod';
 import { ModelInfo } from './agent.js';
+import { ContextUsage } from './context-usage.js';
 import { HookOutput } from './hook-output.js';
 import { type Infer, lazy } from './lazy.js';
 import { JsonRpcMessage, McpServerConfig, McpServerStatus, McpSetServersResult } from './mcp.js';
@@ -191,15 +192,7 @@ export const REQUESTS = {
     about: 'What fills the context window.',
     from: 'host',
     params: lazy(() => z.object({ detail: z.unknown().optional() })),
-    result: lazy(() =>
-      z.object({
-        categories: z.array(z.object({ name: z.string(), tokens: z.number() })),
-        totalTokens: z.number(),
-        maxTokens: z.number(),
-        percentage: z.number(),
-        model: z.string().optional(),
-      }),
-    ),
+    result: ContextUsage,
   }),
   get_settings: spec({
     about: 'The settings in force.',

@@ -1,6 +1,7 @@
 /** The six places where Heddle touches the outside, and the only ones where tests put doubles. Types only. */
 import type { ContentBlock, ToolResultContent } from './content.js';
 import type { Frame } from './frame.js';
+import type { RateLimitInfo } from './message.js';
 import type { ModelEvent, ModelRequest } from './model-event.js';
 
 // ---- Channel ---------------------------------------------------------------------------------------------------
@@ -49,6 +50,8 @@ export interface Channel {
 /** What is known of an answer before its first event. */
 export interface ModelResponseInfo {
   requestId?: string;
+  /** What the API says of the rate limit of the account. */
+  rateLimit?: RateLimitInfo;
 }
 
 export interface ModelProvider {
@@ -255,8 +258,21 @@ export interface ProcessSpec {
   input?: Uint8Array;
   /** An ordinary file that it reads there instead. Refused (ELOOP) when a link, at its end or on the way, leads elsewhere. */
   inputFile?: string;
+  /**
+   * Keeps its standard input open, instead of `input`: called once, as soon as the process has started. What such a
+   * process leaves running when it ends is ended as well.
+   */
+  onStart?(input: ProcessInput): void;
   /** Output as it comes, both streams in order. Must return quickly. */
   onOutput(chunk: Uint8Array, stream: 'stdout' | 'stderr'): void;
+}
+
+/** The standard input of a running process. Nothing of it throws; what a process that has ended was sent is lost. */
+export interface ProcessInput {
+  /** Bytes that the process has not taken yet. */
+  readonly buffered: number;
+  write(data: string | Uint8Array): void;
+  end(): void;
 }
 
 export interface ProcessExit {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
 import { McpServerConfig } from './mcp.js';
 import { EFFORT_LEVELS } from './names.js';
-import { openName } from './open-union.js';
+import { jsonObject, openName } from './open-union.js';
 import { PermissionBehavior, PermissionMode } from './permission.js';
 
 const strings = () => z.array(z.string()).optional();
@@ -70,6 +70,16 @@ export const HookCommand = lazy(() =>
     command: z.string().optional(),
     prompt: z.string().optional(),
     url: z.string().optional(),
+    server: z.string().optional().describe('The MCP server of the tool.'),
+    tool: z
+      .string()
+      .optional()
+      .describe('A tool of that server; what it answers is read like the output of a command.'),
+    input: jsonObject()
+      .optional()
+      .describe(
+        'What the tool is called with; `${tool_input.path}` stands for fields of the event. Absent: the event.',
+      ),
     headers: z.record(z.string(), z.string()).optional().describe('Sent to the url.'),
     allowedEnvVars: strings().describe('Variables that `$NAME` in headers may stand for.'),
     model: z.string().optional().describe('Answers the prompt.'),
@@ -129,6 +139,7 @@ export const Settings = lazy(() =>
     companyAnnouncements: strings(),
     skipWebFetchPreflight: z.boolean().optional(),
     claudeMdExcludes: strings(),
+    includeGitInstructions: z.boolean().optional().describe('False: of git only the branch is named.'),
   }),
 );
 export type Settings = Infer<typeof Settings>;

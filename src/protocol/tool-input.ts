@@ -216,11 +216,15 @@ export type AskUserQuestionInput = Infer<typeof AskUserQuestionInput>;
 /** Not strict: hosts add fields of their own to the plan they show. */
 export const ExitPlanModeInput = lazy(() =>
   z.looseObject({
-    plan: z.string().optional().describe('The plan to be approved'),
+    plan: z.string().optional(),
     allowedPrompts: z
       .array(z.strictObject({ tool: z.enum(['Bash']), prompt: z.string() }))
       .optional()
       .describe('What the plan needs to run, in words'),
+    pushToRemote: byHost(z.boolean()),
+    remoteSessionId: byHost(z.string()),
+    remoteSessionUrl: byHost(z.string()),
+    remoteSessionTitle: byHost(z.string()),
   }),
 );
 export type ExitPlanModeInput = Infer<typeof ExitPlanModeInput>;

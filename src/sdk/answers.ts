@@ -1,5 +1,6 @@
 import type { ParamsOf, PermissionResult } from '../protocol/index.js';
-import type { CanUseTool } from './options.js';
+import { HeddleError } from '../protocol/plain.js';
+import type { CanUseTool, ElicitationResult, OnElicitation } from './options.js';
 
 /** Puts a permission question to the caller's callback. An answer of the wrong shape is an error here, in the host. */
 export async function answerPermission(
@@ -17,4 +18,26 @@ export async function answerPermission(
   });
   const { toPermissionResult } = await import('../protocol/index.js');
   return { ...toPermissionResult(answer), toolUseID: params.tool_use_id };
+}
+
+/** Puts the question of an MCP server to the caller's callback. What is no answer is an error, and the server gets a no. */
+export async function answerElicitation(
+  onElicitation: OnElicitation,
+  { mcp_server_name, message, mode, url, elicitation_id, requested_schema }: ParamsOf<'elicitation'>,
+  signal: AbortSignal,
+): Promise<ElicitationResult> {
+  const request = {
+    serverName: mcp_server_name,
+    message,
+    ...(mode !== undefined && { mode: mode === 'url' ? ('url' as const) : ('form' as const) }),
+    ...(url !== undefined && { url }),
+    ...(elicitation_id !== undefined && { elicitationId: elicitation_id }),
+    ...(requested_schema && { requestedSchema: requested_schema }),
+  };
+  const answer: unknown = await onElicitation(request, { signal });
+  const { action, content } = (answer ?? {}) as Partial<ElicitationResult>;
+  if (action !== 'accept' && action !== 'decline' && action !== 'cancel') {
+    throw new HeddleError('invalid_answer', 'onElicitation must answer { action: "accept" | "decline" | "cancel" }.');
+  }
+  return { action, ...(content && { content }) };
 }

@@ -71,7 +71,17 @@ export {
 export type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 export type { HookCallback, HookCallbackMatcher } from './hook-bridge.js';
 export type * from './names.js';
-export type { CanUseTool, CanUseToolOptions, Carrier, HeddleOptions, McpServerConfig, Options } from './options.js';
+export type {
+  CanUseTool,
+  CanUseToolOptions,
+  Carrier,
+  ElicitationRequest,
+  ElicitationResult,
+  HeddleOptions,
+  McpServerConfig,
+  OnElicitation,
+  Options,
+} from './options.js';
 export { InMemorySessionStore } from './memory-session-store.js';
 export { query } from './query.js';
 export type { Query, RewindOptions } from './query-handle.js';
@@ -132,6 +142,8 @@ export type {
   CallToolResult,
   InferShape,
   McpSdkServerConfigWithInstance,
+  McpServerInstance,
+  McpServerSource,
   SdkMcpToolDefinition,
   ToolAnnotations,
 } from './tool-definition.js';

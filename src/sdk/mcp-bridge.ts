@@ -1,17 +1,24 @@
 import type { JsonRpcMessage, ParamsOf, ResultOf } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
-import { SdkMcpServer } from './mcp-server.js';
-import type { McpServerInstance, McpTransport } from './tool-definition.js';
+import { SdkMcpServer, type ServerVoice } from './mcp-server.js';
+import type { McpServerSource, McpTransport } from './tool-definition.js';
+
+const INTERNAL_ERROR = -32603;
+
+/** Brings the engine what a server says by itself. Gives its answer, where there is one. */
+export type Say = (params: ParamsOf<'mcp_message'>) => Promise<ResultOf<'mcp_message'>>;
 
 type Connection = (message: JsonRpcMessage, signal: AbortSignal) => Promise<JsonRpcMessage | undefined>;
 
 /** Takes the engine's messages to the MCP servers that live here. Each query has one, with connections of its own. */
 export class McpBridge {
-  readonly #instances: Map<string, McpServerInstance>;
+  readonly #instances: Map<string, McpServerSource>;
   readonly #connections = new Map<string, Promise<Connection>>();
   readonly #open = new Map<string, McpTransport>();
+  #requests = 0;
+  #say: Say = () => Promise.reject(new HeddleError('channel_closed', 'The engine is not connected.'));
 
-  constructor(instances: Readonly<Record<string, McpServerInstance>>) {
+  constructor(instances: Readonly<Record<string, McpServerSource>>) {
     this.#instances = new Map(Object.entries(instances));
   }
 
@@ -19,15 +26,21 @@ export class McpBridge {
     return [...this.#instances.keys()];
   }
 
-  /** Makes these the servers; a connection to one that stays is kept. */
-  replace(instances: Readonly<Record<string, McpServerInstance>>): void {
-    for (const [name, instance] of this.#instances) {
-      if (instances[name] === instance) continue;
+  /** From here on servers may speak first. */
+  attach(say: Say): void {
+    this.#say = say;
+  }
+
+  /** Makes these the servers; a connection to one that stays is kept. Gives the names that another one has now. */
+  replace(instances: Readonly<Record<string, McpServerSource>>): string[] {
+    const gone = [...this.#instances].filter(([name, instance]) => instances[name] !== instance).map(([name]) => name);
+    for (const name of gone) {
       this.#instances.delete(name);
       this.#connections.delete(name);
       this.#letGo(name);
     }
     for (const [name, instance] of Object.entries(instances)) this.#instances.set(name, instance);
+    return gone.filter((name) => this.#instances.has(name));
   }
 
   async answer(
@@ -51,10 +64,10 @@ export class McpBridge {
     this.#open.delete(name);
   }
 
-  #connect(name: string, instance: McpServerInstance): Promise<Connection> {
+  #connect(name: string, instance: McpServerSource): Promise<Connection> {
     const connection =
       instance instanceof SdkMcpServer
-        ? Promise.resolve<Connection>((message, signal) => instance.handle(message, { signal }))
+        ? Promise.resolve<Connection>((message, signal) => instance.handle(message, { signal, ...this.#voiceOf(name) }))
         : this.#connectForeign(name, instance);
     this.#connections.set(name, connection);
     connection.catch(() => this.#connections.delete(name));
@@ -62,17 +75,19 @@ export class McpBridge {
   }
 
   /** Servers of the public packages send answers when they like; they are matched to requests by id. */
-  async #connectForeign(name: string, instance: McpServerInstance): Promise<Connection> {
+  async #connectForeign(name: string, instance: McpServerSource): Promise<Connection> {
     const waiting = new Map<unknown, (answer: JsonRpcMessage) => void>();
     const transport: McpTransport = {
       start: async () => {},
       send: async (message: JsonRpcMessage) => {
+        if (message.method !== undefined) return this.#pass(name, message, transport);
         waiting.get(message.id)?.(message);
         waiting.delete(message.id);
       },
       close: async () => {},
     };
-    await instance.connect(transport);
+    const server = typeof instance === 'function' ? await instance() : instance;
+    await server.connect(transport);
     this.#open.set(name, transport);
     return (message, signal) => {
       if (message.id === undefined || message.id === null) {
@@ -88,6 +103,38 @@ export class McpBridge {
         signal.addEventListener('abort', cancel, { once: true });
         transport.onmessage?.(message as never);
       });
+    };
+  }
+
+  /** A server's own request or notification goes to the engine, and the answer back to it. */
+  #pass(name: string, message: JsonRpcMessage, transport: McpTransport): void {
+    const { id = null } = message;
+    const give = (answer: JsonRpcMessage | undefined): void => {
+      if (id !== null && answer !== undefined) transport.onmessage?.(answer as never);
+    };
+    this.#say({ server_name: name, message }).then(
+      (result) => give(result?.mcp_response),
+      (thrown: unknown) => {
+        const text = thrown instanceof Error ? thrown.message : String(thrown);
+        give({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message: text } });
+      },
+    );
+  }
+
+  /** What a handler of our own may say and ask while it works. */
+  #voiceOf(name: string): ServerVoice {
+    return {
+      sendNotification: async (notification) => {
+        await this.#say({ server_name: name, message: { jsonrpc: '2.0', ...notification } });
+      },
+      sendRequest: async (request) => {
+        this.#requests += 1;
+        const id = `heddle-${this.#requests}`;
+        const answer = (await this.#say({ server_name: name, message: { jsonrpc: '2.0', id, ...request } }))
+          ?.mcp_response;
+        if (answer?.error) throw new Error(answer.error.message);
+        return answer?.result;
+      },
     };
   }
 }

@@ -13,6 +13,24 @@ interface ServerParts {
   tools: readonly SdkMcpToolDefinition[];
 }
 
+/** How a server speaks first. */
+export interface ServerVoice {
+  /** `notifications/progress` and the like. */
+  sendNotification(notification: { method: string; params?: unknown }): Promise<void>;
+  /** `elicitation/create`, `sampling/createMessage`, `roots/list`. Throws what the session answers with. */
+  sendRequest(request: { method: string; params?: unknown }): Promise<unknown>;
+}
+
+interface CallParams {
+  name?: string;
+  arguments?: object;
+  _meta?: Record<string, unknown>;
+}
+
+interface HandleOptions extends Partial<ServerVoice> {
+  signal?: AbortSignal;
+}
+
 /** Serves tools that were defined with `tool()`. It keeps no state, so one object serves every connection. */
 export class SdkMcpServer {
   readonly #parts: ServerParts;
@@ -24,7 +42,7 @@ export class SdkMcpServer {
   }
 
   /** Answers one message; nothing for a notification. */
-  async handle(message: JsonRpcMessage, options: { signal?: AbortSignal } = {}): Promise<JsonRpcMessage | undefined> {
+  async handle(message: JsonRpcMessage, options: HandleOptions = {}): Promise<JsonRpcMessage | undefined> {
     const { id, method } = message;
     if (id === undefined || id === null) return undefined;
     const answer = (result: object): JsonRpcMessage => ({ jsonrpc: '2.0', id, result });
@@ -48,9 +66,11 @@ export class SdkMcpServer {
       case 'tools/list':
         return answer({ tools: await Promise.all(this.#parts.tools.map(describe)) });
       case 'tools/call': {
-        const { name, arguments: input = {} } = (message.params ?? {}) as { name?: string; arguments?: object };
+        const { name, arguments: input = {}, _meta } = (message.params ?? {}) as CallParams;
         const tool = this.#tools.get(name ?? '');
-        return tool ? answer(await call(tool, input, options)) : fail(INVALID_PARAMS, `Tool ${name} not found`);
+        return tool
+          ? answer(await call(tool, input, { ...options, _meta }))
+          : fail(INVALID_PARAMS, `Tool ${name} not found`);
       }
       default:
         return fail(METHOD_NOT_FOUND, 'Method not found');
@@ -81,7 +101,7 @@ async function describe(tool: SdkMcpToolDefinition): Promise<object> {
 }
 
 /** A wrong input and a handler that throws are results the model can learn from, not protocol errors. */
-async function call(tool: SdkMcpToolDefinition, input: object, extra: { signal?: AbortSignal }): Promise<object> {
+async function call(tool: SdkMcpToolDefinition, input: object, extra: object): Promise<object> {
   const checked = checkShape(tool.inputSchema, input as Record<string, unknown>);
   if ('issues' in checked) {
     const problems = checked.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -21,6 +21,8 @@ import type {
   Message,
   PermissionDenial,
   PromptSuggestionMessage,
+  RateLimitInfo,
+  RateLimitMessage,
   ResultError,
   ResultSuccess,
   ResultUsage,
@@ -70,6 +72,8 @@ export type SDKTaskNotificationMessage = TaskNotificationMessage;
 export type SDKTaskStartedMessage = TaskStartedMessage;
 export type SDKFilesPersistedEvent = FilesPersistedMessage;
 export type SDKPromptSuggestionMessage = PromptSuggestionMessage;
+export type SDKRateLimitEvent = RateLimitMessage;
+export type SDKRateLimitInfo = RateLimitInfo;
 export type SDKPermissionDenial = PermissionDenial;
 export type SdkBeta = 'context-1m-2025-08-07' | (string & {});
 export type SdkPluginConfig = { type: 'local'; path: string };

@@ -26,7 +26,8 @@ import { checkConfig, HeddleError, parseArgv, type SetupTrigger } from '../proto
 import type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 import { type Ambient, configDirOf, definedOf } from './ambient.js';
 import type { Hooks } from './hook-bridge.js';
-import type { AnyToolDefinition, McpSdkServerConfigWithInstance } from './tool-definition.js';
+import type { OutputSchema } from './tool-schema.js';
+import type { AnyToolDefinition, McpSdkServerConfigWithInstance, McpServerSource } from './tool-definition.js';
 
 export interface CanUseToolOptions {
   /** Aborts when the answer is no longer wanted. */
@@ -48,11 +49,31 @@ export type CanUseTool = (
   options: CanUseToolOptions,
 ) => Promise<PermissionResult>;
 
+/** What an MCP server wants to know: a form with a JSON Schema of flat fields, or a page to visit. */
+export interface ElicitationRequest {
+  serverName: string;
+  message: string;
+  mode?: 'form' | 'url';
+  url?: string;
+  elicitationId?: string;
+  requestedSchema?: Record<string, unknown>;
+}
+
+export interface ElicitationResult {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, unknown>;
+}
+
+export type OnElicitation = (
+  request: ElicitationRequest,
+  options: { signal: AbortSignal },
+) => Promise<ElicitationResult>;
+
 export type McpServerConfig =
   | McpStdioServerConfig
   | McpSSEServerConfig
   | McpHttpServerConfig
-  | McpSdkServerConfigWithInstance;
+  | McpSdkServerConfigWithInstance<McpServerSource>;
 
 /** Where the engine runs, when it is not in this process. */
 export type Carrier =
@@ -87,6 +108,8 @@ export interface Options {
   allowedTools?: string[];
   betas?: string[];
   canUseTool?: CanUseTool;
+  /** Answers what MCP servers want to know of the person; without it they are told that nobody wants to. */
+  onElicitation?: OnElicitation;
   continue?: boolean;
   cwd?: string;
   debug?: boolean;
@@ -108,12 +131,18 @@ export interface Options {
   includePartialMessages?: boolean;
   /** How long each call of `sessionStore` may take; a minute when absent. */
   loadTimeoutMs?: number;
+  /** Of the query and all agents that it starts, like the other budgets. */
   maxBudgetUsd?: number;
+  /** Seconds that the query may take. */
+  maxSeconds?: number;
+  /** Tokens that the query may use. */
+  taskBudget?: number | { total: number };
   maxThinkingTokens?: number;
   maxTurns?: number;
   mcpServers?: Record<string, McpServerConfig>;
   model?: string;
-  outputFormat?: { type: 'json_schema'; schema: Record<string, unknown> };
+  /** The answer must match this JSON Schema, or zod schema; it is `structured_output` of the result. */
+  outputFormat?: { type: 'json_schema'; schema: OutputSchema };
   pathToClaudeCodeExecutable?: string;
   permissionMode?: PermissionMode;
   permissionPromptToolName?: string;
@@ -152,6 +181,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   allowedTools: true,
   betas: true,
   canUseTool: false,
+  onElicitation: false,
   continue: true,
   cwd: false,
   debug: true,
@@ -170,6 +200,8 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   includePartialMessages: true,
   loadTimeoutMs: false,
   maxBudgetUsd: true,
+  maxSeconds: true,
+  taskBudget: false,
   maxThinkingTokens: true,
   maxTurns: true,
   mcpServers: false,
@@ -202,7 +234,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
 export function toSessionConfig(options: Options, ambient: Ambient): SessionConfig {
   checkOptions(options);
   const env = options.env === undefined ? ambient.env : definedOf(options.env);
-  const { mcpServers = {}, plugins = [], outputFormat, permissionPromptToolName } = options;
+  const { mcpServers = {}, plugins = [], permissionPromptToolName, taskBudget } = options;
   const external = Object.entries(mcpServers).filter(([, server]) => server.type !== 'sdk');
   const { settings, heddle: { trusted, setup } = {} } = options;
   const config: SessionConfig = {
@@ -219,7 +251,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     ...(permissionPromptToolName && { permissionPromptTool: permissionPromptToolName }),
     ...(external.length > 0 && { mcpConfig: [JSON.stringify({ mcpServers: Object.fromEntries(external) })] }),
     ...(plugins.length > 0 && { pluginDirs: plugins.map(({ path }) => path) }),
-    ...(outputFormat && { jsonSchema: outputFormat.schema }),
+    ...(taskBudget !== undefined && { taskBudget: typeof taskBudget === 'number' ? taskBudget : taskBudget.total }),
     ...(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING === 'true' && { enableFileCheckpointing: true }),
     ...(/^\d+$/.test(env.CLAUDE_CODE_MAX_RETRIES ?? '') && { maxRetries: Number(env.CLAUDE_CODE_MAX_RETRIES) }),
   };
@@ -254,7 +286,12 @@ function systemPromptOf(prompt: SystemPromptConfig = ''): Pick<SessionConfig, 's
   return { systemPrompt: preset, appendSystemPrompt: append };
 }
 
-const CALLBACKS = ['canUseTool', 'stderr', 'spawnClaudeCodeProcess'] as const satisfies readonly (keyof Options)[];
+const CALLBACKS = [
+  'canUseTool',
+  'onElicitation',
+  'stderr',
+  'spawnClaudeCodeProcess',
+] as const satisfies readonly (keyof Options)[];
 
 function checkOptions(options: Options): void {
   if (typeof options !== 'object' || options === null) throw invalid('The options must be an object.', 'See Options.');

@@ -1,6 +1,7 @@
 import type {
   AccountInfo,
   AgentInfo,
+  ContextUsage,
   InitializeResult,
   McpServerStatus,
   McpSetServersResult,
@@ -20,7 +21,7 @@ import { Idle } from './idle.js';
 import type { McpBridge } from './mcp-bridge.js';
 import type { SDKInitializeResult, SDKMessage } from './names.js';
 import type { McpServerConfig } from './options.js';
-import type { McpServerInstance } from './tool-definition.js';
+import type { McpServerSource } from './tool-definition.js';
 
 export interface RewindOptions {
   /** Only say what would change. */
@@ -46,6 +47,8 @@ export interface Query extends AsyncGenerator<SDKMessage, void> {
   mcpServerStatus(): Promise<McpServerStatus[]>;
   reconnectMcpServer(serverName: string): Promise<void>;
   toggleMcpServer(serverName: string, enabled: boolean): Promise<void>;
+  /** What the next model call is made of, in tokens. */
+  getContextUsage(): Promise<ContextUsage>;
   /** Replaces the MCP servers. Servers that live in this process may be among them. */
   setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult>;
   /** Puts files back to how they were before a user message. */
@@ -213,14 +216,33 @@ export class QueryHandle implements Query {
   }
 
   async setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult> {
-    const instances: Record<string, McpServerInstance> = {};
+    const instances: Record<string, McpServerSource> = {};
     const plain: ParamsOf<'mcp_set_servers'>['servers'] = {};
     for (const [name, server] of Object.entries(servers)) {
       if (server.type === 'sdk') instances[name] = server.instance;
       plain[name] = server.type === 'sdk' ? { type: 'sdk', name } : server;
     }
-    this.#servers.replace(instances);
-    return this.#request('mcp_set_servers', { servers: plain });
+    const replaced = this.#servers.replace(instances);
+    const { added, removed, errors } = await this.#request('mcp_set_servers', { servers: plain });
+    // To the engine a server of this process is its name: it must be told that another one has it.
+    const greeted = replaced.map(async (name): Promise<[string, string] | undefined> => {
+      try {
+        await this.#request('mcp_reconnect', { serverName: name });
+        return undefined;
+      } catch (thrown) {
+        return [name, thrown instanceof Error ? thrown.message : String(thrown)];
+      }
+    });
+    const failed = (await Promise.all(greeted)).filter((each) => each !== undefined);
+    return {
+      added: [...added, ...replaced],
+      removed: [...removed, ...replaced],
+      errors: { ...errors, ...Object.fromEntries(failed) },
+    };
+  }
+
+  getContextUsage(): Promise<ContextUsage> {
+    return this.#request('get_context_usage', {});
   }
 
   rewindFiles(userMessageId: string, options: RewindOptions = {}): Promise<RewindFilesResult> {

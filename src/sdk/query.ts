@@ -2,14 +2,15 @@ import type { Message, ParamsOf, SessionConfig, UserMessage } from '../protocol/
 import { HeddleError } from '../protocol/plain.js';
 import { Peer } from '../wire/index.js';
 import { readAmbient } from './ambient.js';
-import { answerPermission } from './answers.js';
+import { answerElicitation, answerPermission } from './answers.js';
 import { chooseCarrier, openChannel } from './carrier.js';
 import { createLogger } from './diagnostics.js';
 import { createHookBridge, type HookBridge } from './hook-bridge.js';
 import { McpBridge } from './mcp-bridge.js';
 import { type Options, toSessionConfig } from './options.js';
 import { type Query, QueryHandle } from './query-handle.js';
-import type { McpServerInstance } from './tool-definition.js';
+import { toOutputSchema } from './tool-schema.js';
+import type { McpServerSource } from './tool-definition.js';
 
 /**
  * Runs an agent. Gives its messages as they come, from the first `system/init` to the `result` of the last prompt.
@@ -36,6 +37,11 @@ export function openQuery(options: Options = {}): QueryHandle {
   const hooks = createHookBridge(options.hooks);
   const servers = new McpBridge(sdkServers(options.mcpServers));
   const connect = async (signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
+    const { outputFormat } = options;
+    if (outputFormat) {
+      config.jsonSchema = await toOutputSchema(outputFormat.schema);
+      Object.assign(initialize, { jsonSchema: config.jsonSchema }, remoteConfig(options, config));
+    }
     const logger = createLogger(options, config);
     const { channel, clock } = await openChannel({ options, config, logger, signal });
     const give = (message: Message): void => {
@@ -73,7 +79,7 @@ const isMessage = (frame: unknown): frame is Message =>
   !CONTROL.test(frame.type);
 
 /** The instances among the servers, by name. */
-export const sdkServers = (servers: Options['mcpServers'] = {}): Record<string, McpServerInstance> =>
+export const sdkServers = (servers: Options['mcpServers'] = {}): Record<string, McpServerSource> =>
   Object.fromEntries(
     Object.entries(servers).flatMap(([name, server]) => (server.type === 'sdk' ? [[name, server.instance]] : [])),
   );
@@ -109,6 +115,9 @@ function serveEngine(peer: Peer<'host'>, { options, hooks, servers, onInvalid }:
   }
   peer.handle('hook_callback', (called, { signal }) => hooks.answer(called, signal));
   peer.handle('mcp_message', (sent, { signal }) => servers.answer(sent, signal));
+  servers.attach((said) => peer.request('mcp_message', said));
+  const { onElicitation } = options;
+  if (onElicitation) peer.handle('elicitation', (asked, { signal }) => answerElicitation(onElicitation, asked, signal));
 }
 
 function toInitialize(

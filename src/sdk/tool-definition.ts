@@ -49,7 +49,10 @@ export interface SdkMcpToolDefinition<S extends AnyZodRawShape = AnyZodRawShape>
   annotations?: ToolAnnotations;
   /** Zod fields of `structuredContent`. A result that does not match them is an error. */
   outputSchema?: AnyZodRawShape;
-  /** May throw: the model sees the message as an error result. `extra.signal` aborts when the call must stop. */
+  /**
+   * May throw: the model sees the message as an error result. `extra.signal` aborts when the call must stop;
+   * `extra.sendNotification` and `extra.sendRequest` speak to the session, as with the public MCP packages.
+   */
   handler(args: InferShape<S>, extra: unknown): Promise<CallToolResult>;
 }
 
@@ -59,11 +62,14 @@ export interface AnyToolDefinition extends Omit<SdkMcpToolDefinition, 'handler'>
 }
 
 /** An MCP server that lives in this process. The same one may serve any number of queries at once. */
-export interface McpSdkServerConfigWithInstance {
+export interface McpSdkServerConfigWithInstance<I extends McpServerSource = McpServerInstance> {
   type: 'sdk';
   name: string;
-  instance: McpServerInstance;
+  instance: I;
 }
+
+/** A server object, or what makes one: those of the public packages serve one connection each. */
+export type McpServerSource = McpServerInstance | (() => McpServerInstance | Promise<McpServerInstance>);
 
 /** A server object of ours, or one made with the public MCP packages. */
 export interface McpServerInstance {

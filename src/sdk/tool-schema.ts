@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { HeddleError } from '../protocol/plain.js';
-import type { AnyZodRawShape } from './tool-definition.js';
+import type { AnyZodRawShape, FieldSchema } from './tool-definition.js';
 
 /** The JSON Schema of a shape of zod fields, whichever version of zod they come from. */
 export async function toJsonSchema(shape: AnyZodRawShape): Promise<Record<string, unknown>> {
@@ -19,6 +19,19 @@ export async function toJsonSchema(shape: AnyZodRawShape): Promise<Record<string
   const required = fields.flatMap(([name, field]) => (field.safeParse(undefined).success ? [] : [name]));
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
+
+/** The JSON Schema of an answer: it is one already, or a zod schema of either version. */
+export async function toOutputSchema(schema: OutputSchema): Promise<Record<string, unknown>> {
+  if ('_zod' in schema) {
+    const { z: own } = await import('zod');
+    const { $schema: _, ...plain } = own.toJSONSchema(schema as unknown as z.ZodType, { unrepresentable: 'any' });
+    return plain;
+  }
+  return '_def' in schema ? fromZod3('outputFormat', schema as unknown as Zod3) : { ...schema };
+}
+
+/** A JSON Schema, or a zod schema. */
+export type OutputSchema = Record<string, unknown> | FieldSchema;
 
 /** What a zod 3 schema tells about itself. */
 interface Zod3 {

@@ -11,6 +11,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'includeHookEvents',
   'includePartialMessages',
   'maxBudgetUsd',
+  'maxSeconds',
   'maxThinkingTokens',
   'maxTurns',
   'model',

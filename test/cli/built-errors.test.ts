@@ -79,11 +79,11 @@ describe('start-up errors of the built program: exit 1, nothing on stdout', () =
   );
 
   it('a flag that does nothing yet is said aloud, once', async () => {
-    const args = ['-p', 'hi', '--model', 'embedded', '--mcp-config', '{}', '--mcp-config', '{}', '--agent', 'x'];
+    const args = ['-p', 'hi', '--model', 'embedded', '--brief', '--brief', '--file', 'x'];
     const { code, stderr } = await runCli(home.folder, args);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'heddle: --mcp-config is not supported yet and was ignored\nheddle: --agent is not supported yet and was ignored\n',
+      'heddle: --brief is not supported yet and was ignored\nheddle: --file is not supported yet and was ignored\n',
     );
   });
 });

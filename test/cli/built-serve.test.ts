@@ -38,11 +38,18 @@ describe('stream-json on both sides', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  it('what cannot be had yet is refused in a result', async () => {
-    const servers = ['--mcp-config', '{"mcpServers":{"a":{"command":"x"}}}'];
-    const { code, stdout, stderr } = await runCli(home.folder, [...SERVE, ...servers], { input: user('hello') });
+  it('what cannot be had is refused in a result', async () => {
+    const flags = ['--agent', 'nobody'];
+    const { code, stdout, stderr } = await runCli(home.folder, [...SERVE, ...flags], { input: user('hello') });
     expect([code, stderr]).toEqual([1, '']);
-    expect(framesOf(stdout)).toEqual([expect.objectContaining({ type: 'result', error_code: 'not_supported' })]);
+    expect(framesOf(stdout)).toEqual([expect.objectContaining({ type: 'result', error_code: 'invalid_config' })]);
+  });
+
+  it('a server that cannot be started leaves the session alone', async () => {
+    const servers = ['--mcp-config', '{"mcpServers":{"a":{"command":"no-such-program"}}}'];
+    const { code, stdout, stderr } = await runCli(home.folder, [...SERVE, ...servers], { input: user('hello') });
+    expect([code, stderr, kinds(stdout).at(-1)]).toEqual([0, '', 'success']);
+    expect(framesOf(stdout)[0]).toMatchObject({ subtype: 'init', mcp_servers: [{ name: 'a' }] });
   });
 
   it('a byte order mark before the first frame is no part of it', async () => {

@@ -80,6 +80,17 @@ describe('describeNotice', () => {
     expect(describeNotice(retry(fields))).toBe(line);
   });
 
+  it.each([
+    [{ status: 'allowed', utilization: 0.2 }, undefined],
+    [{ status: 'rejected' }, 'heddle: the rate limit of your account is reached\n'],
+    [
+      { status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.919 },
+      'heddle: the rate limit of your account is nearly reached (five_hour, 91 % used)\n',
+    ],
+  ])('of a rate limit: %j', (rate_limit_info, line) => {
+    expect(describeNotice({ type: 'rate_limit_event', rate_limit_info, uuid: 'u', session_id: 's' })).toBe(line);
+  });
+
   it('nothing of other messages', () => {
     expect([system('init', {}), text('hi'), success()].map(describeNotice)).toEqual([undefined, undefined, undefined]);
   });

@@ -47,13 +47,13 @@ describe('dropIgnored', () => {
   };
 
   it('says each flag once and leaves it out of the session', () => {
-    const { config, notes } = drop('--agent=x', '--mcp-config={}', '--mcp-config={}', '--model=m');
+    const { config, notes } = drop('--project-config-root=x', '--brief', '--brief', '--model=m');
     expect(notes).toEqual([
-      '--agent is not supported yet and was ignored',
-      '--mcp-config is not supported yet and was ignored',
+      '--project-config-root is not supported yet and was ignored',
+      '--brief is not supported yet and was ignored',
     ]);
     expect(config).toMatchObject({ model: 'm' });
-    expect(config).not.toHaveProperty('agent');
-    expect(config).not.toHaveProperty('mcpConfig');
+    expect(config).not.toHaveProperty('projectConfigRoot');
+    expect(config).not.toHaveProperty('brief');
   });
 });

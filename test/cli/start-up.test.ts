@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkStart, type Start } from '../../src/cli/checks.js';
+import { checkMcpConfig, checkStart, type Start } from '../../src/cli/checks.js';
 import { createDebugLog } from '../../src/cli/debug-log.js';
 import { readEnvironment } from '../../src/cli/environment.js';
 import { decideMode } from '../../src/cli/mode.js';
@@ -120,7 +120,15 @@ describe('checkStart', () => {
     writeFileSync(join(folder, 'good.json'), '{"model":"x"}');
     writeFileSync(join(folder, 'bad.json'), '{"model":');
     expect(problemOf(['--settings', 'good.json', '--mcp-config', 'good.json'])).toBeUndefined();
-    expect(problemOf(['--mcp-config', 'bad.json'])).toMatch(/^Error: Invalid MCP configuration:\n.*bad\.json: /);
+  });
+
+  it('reads --mcp-config: JSON with comments, a bare table, a file', async () => {
+    const check = (...values: string[]) => checkMcpConfig(values, folder);
+    writeFileSync(join(folder, 'bad.json'), '{"mcpServers":');
+    await expect(check('{ /* none */ "mcpServers": {} }', '{"a":{"command":"x"}}')).resolves.toBeUndefined();
+    await expect(check('{}', 'bad.json')).rejects.toThrow(/^Error: Invalid MCP configuration:\n.*bad\.json:1:\d+: /);
+    await expect(check('none.json')).rejects.toThrow(/MCP config file not found: \S*none\.json$/);
+    await expect(check('{bad')).rejects.toThrow(/MCP config file not found: \S*\{bad \(as JSON: .+\)$/);
   });
 
   it('root needs IS_SANDBOX to bypass permissions', () => {
@@ -145,7 +153,6 @@ describe('toSessionConfig', () => {
   it('takes what flags and variables mean', () => {
     expect(configOf(['--max-turns=0'])).not.toHaveProperty('maxTurns');
     expect(configOf(['--bare']).settingSources).toEqual([]);
-    expect(configOf(['--mcp-config', '{"mcpServers":{}}', '{}'])).not.toHaveProperty('mcpConfig');
     expect(configOf(['--mcp-config', '{"mcpServers":{"a":{}}}']).mcpConfig).toHaveLength(1);
     expect(configOf(['--permission-prompt-tool=stdio', '--permission-prompts=none'])).not.toHaveProperty(
       'permissionPromptTool',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LAST_STAGE, shrink } from '../../src/engine/compaction/shrink.js';
 import { shortenResult } from '../../src/engine/compaction/trim-note.js';
 import { askForSummary, continueFrom, readSummary } from '../../src/engine/compaction/texts.js';
-import { parseCompact } from '../../src/engine/compaction/parse-command.js';
+import { parseCall } from '../../src/engine/commands/parse-call.js';
 import { toContext } from '../../src/engine/context.js';
 import type { Entry } from '../../src/engine/sessions/entry.js';
 import type { MessageParam, ToolResultBlock } from '../../src/protocol/index.js';
@@ -246,12 +246,14 @@ describe('the words', () => {
   });
 
   it.each([
-    ['/compact', { instructions: '' }],
-    ['  /compact  keep\nnames ', { instructions: 'keep\nnames' }],
-    ['/compactor', undefined],
+    ['/compact', { name: 'compact', args: '' }],
+    ['  /compact  keep\nnames ', { name: 'compact', args: 'keep\nnames' }],
+    ['/compactor', { name: 'compactor', args: '' }],
+    ['/ compact', undefined],
+    ['//compact', undefined],
     ['please /compact', undefined],
     ['', undefined],
   ])('%j is %j', (prompt, expected) => {
-    expect(parseCompact(prompt)).toEqual(expected);
+    expect(parseCall(prompt)).toEqual(expected);
   });
 });

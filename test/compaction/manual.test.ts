@@ -252,8 +252,10 @@ describe('/compact', () => {
   it('G7: what the budget does not pay for is not sent', async () => {
     const run = await start(['one'], { config: { maxBudgetUsd: 5 } });
     await run.ask('hello');
-    const usage = { input_tokens: 1, output_tokens: 1 };
-    run.session.scope.spending.add({ messageId: 'dear', model: 'm', usage, microCents: 10e8 });
+    // It turns out dearer than it could have been.
+    const price = (usage: { output_tokens: number }) => (usage.output_tokens > 1 ? 10e8 : 0);
+    const dear = run.session.scope.budget.reserve({ inputTokens: 1, maxOutputTokens: 1, price });
+    if (!('subtype' in dear)) dear.settle({ usage: { input_tokens: 1, output_tokens: 2 } });
     const { text, outcome } = await compactBy(run);
     expect(outcome.kind).toBe('limit');
     expect(text).toContain('Reached maximum budget');

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../src/engine/index.js';
 import { createMemoryStore } from '../../src/engine/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
-import { type Run, resultText, type RunOptions, start } from './kit.js';
+import { type Run, resultText, type RunOptions, scratch, start } from './kit.js';
 import { createTracedStore, probeTool } from './traced-store.js';
 
 const SESSION = '99999999-2222-4333-8444-555555555560';
@@ -122,6 +122,35 @@ describe('C6: a process that died after the answer', () => {
     expect(readFileSync(join(dead.cwd, 'made'), 'utf8')).toBe('answered');
     expect(result).toMatchObject({ result: 'seen', permission_denials: [] });
     expect(resultsFor(run, 't1')).toBe(1);
+  });
+
+  /** Someone else says yes to what the process had asked before it died. */
+  async function answeredElsewhere(): Promise<Run> {
+    const dead = await cutAfter('requested', [write, 'x'], async () => ({ behavior: 'deny', message: 'lost' }));
+    const { lines } = (await dead.store.load(SESSION)) ?? { lines: [] };
+    const { questionId: _, grounds, ...question } = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
+    expect(grounds).toEqual(expect.any(String));
+    const answer = { ...question, uuid: 'elsewhere', state: 'answered', behavior: 'allow' };
+    await dead.store.append({ sessionId: SESSION, cwd: dead.cwd }, [JSON.stringify(answer)]);
+    return dead;
+  }
+
+  it.each([
+    [
+      'here',
+      () => cutAfter('answered', [write, 'x'], async ({ input }) => ({ behavior: 'allow', updatedInput: input })),
+    ],
+    ['elsewhere', answeredElsewhere],
+  ])('what was allowed %s runs, but not when its place is another by then: that is asked about', async (_, die) => {
+    const same = await resume(await die(), { behavior: 'deny', message: 'asked again' });
+    expect(same.asked).toEqual([]);
+    expect(existsSync(join(same.run.cwd, 'made'))).toBe(true);
+    const dead = await die();
+    const outside = scratch();
+    symlinkSync(join(outside, 'made'), join(dead.cwd, 'made'));
+    const { asked } = await resume(dead, { behavior: 'deny', message: 'not there' });
+    expect(asked).toHaveLength(1);
+    expect(existsSync(join(outside, 'made'))).toBe(false);
   });
 
   it('keeps a denial: one paired result with its reason, and nothing runs', async () => {

@@ -52,7 +52,7 @@ describe('what a host may ask of a session', () => {
     expect(await peer.request('initialize', {})).toMatchObject({
       current_permission_mode: 'plan',
       session_state: 'idle',
-      account: { tokenSource: 'none' },
+      account: { tokenSource: 'none', apiKeySource: 'none' },
     });
     await peer.request('set_permission_mode', { mode: 'acceptEdits' });
     peer.send(user('go'));

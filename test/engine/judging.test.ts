@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PermissionUpdate, SessionConfig } from '../../src/protocol/index.js';
@@ -47,6 +47,33 @@ describe('E2: places are judged with their links resolved', () => {
     const run = await start([{ toolUse: read }, 'ok'], { cwd: join(outer, 'alias') });
     expect((await run.ask('go')).permission_denials).toEqual([]);
     expect(resultText(run.messages, 't1')).toContain('alpha');
+  });
+});
+
+describe('what was shown is what was approved', () => {
+  it.each([
+    ['says yes', () => ({})],
+    ['repeats the input', (input: Record<string, unknown>) => ({ updatedInput: { ...input } })],
+    ['changes the input', (input: Record<string, unknown>) => ({ updatedInput: { ...input, content: 'y' } })],
+  ])('a link that moves during the question is asked about again, whether the answer %s', async (_, more) => {
+    const { outer, cwd } = linked();
+    mkdirSync(join(cwd, 'own'));
+    symlinkSync(join(cwd, 'own'), join(cwd, 'moving'));
+    const write = call('Write', { file_path: join(cwd, 'moving', 'new.txt'), content: 'x' }, 't1');
+    let asked = 0;
+    const run = await start([{ toolUse: write }, 'ok'], {
+      cwd,
+      ask: async ({ input }) => {
+        asked += 1;
+        if (asked > 1) return { behavior: 'deny', message: 'not there' };
+        rmSync(join(cwd, 'moving'));
+        symlinkSync(join(outer, 'beside'), join(cwd, 'moving'));
+        return { behavior: 'allow', ...more(input) };
+      },
+    });
+    await run.ask('go');
+    expect(asked).toBe(2);
+    expect(existsSync(join(outer, 'beside', 'new.txt'))).toBe(false);
   });
 });
 

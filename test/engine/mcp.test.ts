@@ -5,6 +5,9 @@ import { systemClock } from '../../src/protocol/plain.js';
 import type { JsonRpcMessage, McpServerManifest, ToolContext } from '../../src/protocol/index.js';
 import { resultText, start } from './kit.js';
 
+/** What makes bytes an image. */
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64');
+
 const TOOL = { name: 'look', description: 'Looks', inputSchema: { type: 'object' } };
 
 interface Answers {
@@ -38,7 +41,11 @@ async function connected(answers: Answers = {}, manifest?: McpServerManifest) {
   return { ...one, servers, outcome };
 }
 
-const context = { toolUseId: 't1', signal: new AbortController().signal } as ToolContext;
+const context = {
+  toolUseId: 't1',
+  signal: new AbortController().signal,
+  keep: async (name: string) => `/kept/${name}`,
+} as Partial<ToolContext> as ToolContext;
 
 describe('connecting', () => {
   it('greets, says that it is ready, and asks for the tools', async () => {
@@ -73,9 +80,13 @@ describe('connecting', () => {
   });
 
   it.each<[string, Answers, string]>([
-    ['an error', { answer: { error: { code: -32000, message: 'no such thing' } } }, 'MCP error -32000: no such thing'],
-    ['no result', { answer: {} }, 'The MCP server gave no result to initialize.'],
-    ['a result that is none', { answer: { result: 'yes' } }, 'The MCP server gave no result to initialize.'],
+    [
+      'an error',
+      { answer: { error: { code: -32000, message: 'no such thing' } } },
+      'MCP server s failed in initialize: it answered with an error (-32000): no such thing.',
+    ],
+    ['no result', { answer: {} }, 'MCP server s failed in initialize: it gave no result.'],
+    ['a result that is none', { answer: { result: 'yes' } }, 'MCP server s failed in initialize: it gave no result.'],
   ])('G8: one that answers with %s has failed, and says why', async (_, answers, error) => {
     const { servers, outcome } = await connected(answers);
     expect(outcome.errors).toEqual({ s: error });
@@ -86,11 +97,9 @@ describe('connecting', () => {
   it('again: what failed can work, and what worked can fail', async () => {
     const { servers, answers } = await connected();
     answers.answer = { error: { code: 1, message: 'gone' } };
-    await expect(servers.reconnect('s')).rejects.toMatchObject({
-      code: 'request_failed',
-      message: 'MCP error 1: gone',
-    });
-    expect(servers.status).toMatchObject([{ status: 'failed', error: 'MCP error 1: gone' }]);
+    const error = 'MCP server s failed in initialize: it answered with an error (1): gone.';
+    await expect(servers.reconnect('s')).rejects.toMatchObject({ code: 'request_failed', message: error });
+    expect(servers.status).toMatchObject([{ status: 'failed', error }]);
     expect(servers.tools).toEqual([]);
     delete answers.answer;
     await servers.reconnect('s');
@@ -114,15 +123,15 @@ describe('changing the servers', () => {
     expect(await servers.set(new Map([['o', other.known]]))).toEqual({ added: [], removed: ['s'], errors: {} });
     expect(servers.tools.map(({ name }) => name)).toEqual(['mcp__o__other']);
     expect(servers.status.map(({ name }) => name)).toEqual(['o']);
-    expect(() => servers.toggle('s', true)).toThrow('Server not found: s');
+    await expect(servers.toggle('s', true)).rejects.toThrow('Server not found: s');
   });
 
   it('one that is switched off offers nothing until it is switched on', async () => {
     const { servers } = await connected();
-    servers.toggle('s', false);
+    await servers.toggle('s', false);
     expect(servers.tools).toEqual([]);
     expect(servers.status).toMatchObject([{ status: 'disabled' }]);
-    servers.toggle('s', true);
+    await servers.toggle('s', true);
     expect(servers.tools).toHaveLength(1);
   });
 });
@@ -150,8 +159,8 @@ describe('a tool of a server', () => {
     ['text', { content: [{ type: 'text', text: 'a' }] }, { content: [{ type: 'text', text: 'a' }] }],
     [
       'an image',
-      { content: [{ type: 'image', mimeType: 'image/png', data: 'AA' }] },
-      { content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } }] },
+      { content: [{ type: 'image', mimeType: 'image/png', data: PNG }] },
+      { content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }] },
     ],
     [
       'a resource',
@@ -161,13 +170,53 @@ describe('a tool of a server', () => {
     [
       'a binary resource',
       { content: [{ type: 'resource', resource: { uri: 'x://y', blob: 'AA' } }] },
-      { content: [{ type: 'text', text: 'x://y\n[binary]' }] },
+      {
+        content: [
+          {
+            type: 'text',
+            text: '[The resource x://y of type application/octet-stream, 2 bytes: saved to /kept/t1-1.bin]',
+          },
+        ],
+      },
+    ],
+    [
+      'a recording',
+      { content: [{ type: 'audio', mimeType: 'audio/mpeg', data: 'AAAA' }] },
+      { content: [{ type: 'text', text: '[A recording of type audio/mpeg, 3 bytes: saved to /kept/t1-1.mp3]' }] },
+    ],
+    [
+      'an image of a kind that no model takes',
+      { content: [{ type: 'image', mimeType: 'image/tiff', data: 'AAAA' }] },
+      { content: [{ type: 'text', text: '[An image of type image/tiff, 3 bytes: saved to /kept/t1-1.tiff]' }] },
+    ],
+    [
+      'a link to a resource',
+      { content: [{ type: 'resource_link', uri: 'x://y', name: 'why', mimeType: 'text/plain' }] },
+      { content: [{ type: 'text', text: '[Resource link why: x://y (text/plain)]' }] },
     ],
     [
       'something else',
-      { content: [{ type: 'audio', n: 1 }] },
-      { content: [{ type: 'text', text: '{"type":"audio","n":1}' }] },
+      { content: [{ type: 'smell', n: 1 }, null] },
+      {
+        content: [
+          { type: 'text', text: '{"type":"smell","n":1}' },
+          { type: 'text', text: 'null' },
+        ],
+      },
     ],
+    [
+      'structured content beside an image',
+      {
+        content: [
+          { type: 'text', text: 'as text' },
+          { type: 'image', mimeType: 'image/png', data: PNG },
+        ],
+        structuredContent: { n: 1 },
+      },
+      { content: [{ type: 'text', text: '{"n":1}' }, { type: 'image' }], structured: { n: 1 } },
+    ],
+    ['an error without words', { isError: true }, { content: expect.stringContaining('failed'), isError: true }],
+    ['content that is none', { content: 'no list' }, { content: [] }],
     [
       'structured content',
       { content: [{ type: 'text', text: 'as text' }], structuredContent: { n: 1 } },
@@ -179,7 +228,7 @@ describe('a tool of a server', () => {
         isError: true,
         content: [
           { type: 'text', text: 'a' },
-          { type: 'image', mimeType: 'x', data: '' },
+          { type: 'image', mimeType: 'image/png', data: PNG },
         ],
       },
       { content: 'a\n[image]', isError: true },
@@ -208,6 +257,8 @@ describe('a tool of a server', () => {
     broken.answers.answer = { error: { code: -32603, message: 'broke down' } };
     await run.ask('go');
     expect(run.model.requests[0]?.body.tools?.map(({ name }) => name)).toEqual(['mcp__s__look']);
-    expect(resultText(run.messages, 't1')).toBe('MCP error -32603: broke down');
+    expect(resultText(run.messages, 't1')).toBe(
+      'MCP server s failed in call of look: it failed inside (-32603): broke down.',
+    );
   });
 });

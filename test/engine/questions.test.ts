@@ -1,11 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Outbox } from '../../src/engine/outbox.js';
 import { type Ask, type Question, Questions } from '../../src/engine/questions.js';
-import { Recorder } from '../../src/engine/recorder.js';
-import { Log } from '../../src/engine/sessions/log.js';
-import { resultText, start, stillClock } from './kit.js';
+import { resultText, type Run, start } from './kit.js';
 
 const QUESTION: Question = { id: 'q1', tool_name: 'Bash', input: {}, tool_use_id: 't1' };
 
@@ -21,13 +18,11 @@ function asker() {
 }
 
 function put(questions: Questions, signal = new AbortController().signal) {
-  const log = new Log({ key: { sessionId: 's', cwd: '/' } });
-  const recorder = new Recorder({ log, outbox: new Outbox(), clock: stillClock(), logger: () => {}, preface: [] });
   const state = { isSettled: false };
-  const reply = questions.ask(QUESTION, { recorder, signal }).finally(() => {
+  const reply = questions.ask(QUESTION, { signal }).finally(() => {
     state.isSettled = true;
   });
-  return { reply, log, isSettled: () => new Promise((resolve) => setImmediate(() => resolve(state.isSettled))) };
+  return { reply, isSettled: () => new Promise((resolve) => setImmediate(() => resolve(state.isSettled))) };
 }
 
 describe('questions', () => {
@@ -104,16 +99,12 @@ describe('questions', () => {
     expect(one.asked).toEqual([]);
   });
 
-  it('is written to the log before anyone is asked; where nobody is, nothing is written', async () => {
+  it('where nobody is, nobody answers', async () => {
     const questions = new Questions();
     expect(questions.canAsk).toBe(false);
-    const lonely = put(questions);
-    expect(await lonely.reply).toEqual({ kind: 'nobody' });
-    expect(lonely.log.entries).toEqual([]);
+    expect(await put(questions).reply).toEqual({ kind: 'nobody' });
     const detach = questions.attach(async () => 'yes');
-    const { reply, log } = put(questions);
-    expect(log.entries).toMatchObject([{ kind: 'call', state: 'requested', toolUseId: 't1', questionId: 'q1' }]);
-    await reply;
+    expect(await put(questions).reply).toEqual({ kind: 'answer', value: 'yes' });
     detach();
     expect(questions.canAsk).toBe(false);
   });
@@ -121,6 +112,23 @@ describe('questions', () => {
 
 describe('questions of a session', () => {
   const touch = { toolUse: { name: 'Bash', input: { command: 'touch made' }, id: 't1' } };
+
+  it('is written to the log before anyone is asked; where nobody is, nothing is written', async () => {
+    const requested = (run: Run) =>
+      run.session.scope.recorder.log.entries.filter((entry) => 'state' in entry && entry.state === 'requested');
+    let before: unknown[] = [];
+    const run: Run = await start([touch, 'ok'], {
+      ask: async () => {
+        before = requested(run);
+        return { behavior: 'deny', message: 'no' };
+      },
+    });
+    await run.ask('go');
+    expect(before).toMatchObject([{ kind: 'call', state: 'requested', toolUseId: 't1' }]);
+    const lonely = await start([touch, 'ok']);
+    await lonely.ask('go');
+    expect(requested(lonely)).toEqual([]);
+  });
 
   it('one watcher breaks, the other answers: the call runs', async () => {
     const broken = asker();

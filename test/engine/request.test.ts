@@ -41,6 +41,7 @@ describe('the request', () => {
       'Grep',
       'NotebookEdit',
       'Read',
+      'Task',
       'TaskOutput',
       'TaskStop',
       'TodoWrite',

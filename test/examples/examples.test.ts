@@ -73,6 +73,38 @@ const EXPECTED: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '"indigo","spools":3} -> {"total":13.5}',
     /"purple","spools":3\} -> error: .*`total` type is expected as `number`/,
   ],
+  '10-own-stdio-server.ts': [
+    'mcp__yarn__yarn_price {"colour":"purple","spools":3} -> error: There is no purple yarn.',
+    '"indigo","spools":3} -> 13.50',
+    'Three spools of indigo cost 13.50 euros.',
+  ],
+  '11-subagents.ts': [
+    'main calls Task',
+    'started: Ask the buyer',
+    'started: Ask the counter',
+    'counter calls Read',
+    'completed: Weld: 90 metres.',
+    'prompt -> There are 90 metres of weld.',
+    'completed: Agent "Ask the buyer" completed',
+    'task-notification -> The buyer says: order 210 metres.',
+  ],
+  '12-plan-mode.ts': [
+    'asked: Write\nasked: ExitPlanMode\nasked: ExitPlanMode\nmode:  acceptEdits\n',
+    'Write: no: Show me the plan first.',
+    'ExitPlanMode: no: A sample must come first.',
+    'ExitPlanMode: The user has approved the plan.',
+    'pattern.txt: twill',
+  ],
+  '13-structured-output.ts': [/^told: .*`items\[0\]\.metres` type is expected as `integer`/m, 'order: 210 m of weld'],
+  '14-skills-and-commands.ts': [
+    '/restock <colour>: Says what to order of a colour',
+    '/loom:warp <threads>: Plans a warp',
+    'output style: terse',
+    'In stock: weld,90,300',
+    'told of AGENTS.md: true',
+    'Skill: Read recipes.txt in the folder of this skill first. The dye is indigo.',
+    '/loom:warp 120 -> Warp 120 threads.',
+  ],
 };
 
 beforeAll(() => {

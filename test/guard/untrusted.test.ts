@@ -165,7 +165,14 @@ describe('E1: an untrusted project', () => {
     expect(toolResult(messages, 't1').text).toBe('hi');
     expect(toolResult(messages, 't6').text).toBe('start.js');
     expect(api.requests).toHaveLength(calls.length + 1);
-    expect(messages[0]).toMatchObject({ mcp_servers: [], permissionMode: 'default', additional_directories: [] });
+    expect(messages[0]).toMatchObject({
+      mcp_servers: [
+        { name: 'evil', status: 'disabled' },
+        { name: 'far', status: 'disabled' },
+      ],
+      permissionMode: 'default',
+      additional_directories: [],
+    });
     expectQuiet(trap, [expect.stringMatching(/^bash /)]);
   });
 

@@ -1,5 +1,6 @@
 /** Every event that something causes reaches callbacks, whether the engine runs in this process or in another. */
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOOK_TRIGGERS } from '../../src/engine/hooks/events.js';
@@ -32,11 +33,16 @@ const TOLD: Partial<Record<HookEvent, Record<string, unknown>>> = {
   Setup: { trigger: 'init' },
   SessionStart: { source: 'startup', transcript_path: expect.stringContaining('.jsonl') },
   UserPromptSubmit: { prompt: 'Go' },
+  InstructionsLoaded: { file_path: expect.stringMatching(/CLAUDE\.md$/), load_reason: 'session_start' },
   PreToolUse: { tool_name: 'TaskCreate', tool_use_id: 'create' },
   TaskCreated: { task_id: '1', task_subject: 'A' },
   PostToolUse: { tool_name: 'TaskCreate', tool_use_id: 'create' },
   PostToolBatch: { tool_calls: [expect.objectContaining({ tool_use_id: 'create' })] },
   TaskCompleted: { task_id: '1', task_subject: 'A' },
+  WorktreeCreate: { name: expect.stringMatching(/^a[0-9a-f]{16}$/) },
+  SubagentStart: { agent_id: expect.stringMatching(/^a[0-9a-f]{16}$/), agent_type: 'general-purpose' },
+  SubagentStop: { agent_type: 'general-purpose', last_assistant_message: 'Woven.' },
+  WorktreeRemove: { worktree_path: expect.stringMatching(/tree$/) },
   PermissionRequest: { tool_name: 'Bash', tool_input: { command: 'mkdir sub && cd sub' } },
   Notification: { notification_type: 'permission_prompt' },
   CwdChanged: { old_cwd: expect.stringMatching(/project$/), new_cwd: expect.stringMatching(/project\/sub$/) },
@@ -46,6 +52,7 @@ const TOLD: Partial<Record<HookEvent, Record<string, unknown>>> = {
   Stop: { stop_hook_active: false, last_assistant_message: 'Done.' },
   PreCompact: { trigger: 'manual', custom_instructions: 'keep names' },
   PostCompact: { trigger: 'manual', compact_summary: 'All is done.' },
+  UserPromptExpansion: { expansion_type: 'command', command_name: 'review', command_args: 'the loom' },
   StopFailure: { error: 'authentication_failed', error_details: expect.stringContaining('Invalid API key') },
   SessionEnd: { reason: 'other' },
 };
@@ -63,6 +70,8 @@ describe.each(CARRIERS)('callbacks of an engine over %s', (carrier) => {
       script: [
         call('TaskCreate', { subject: 'A', description: 'a' }, 'create'),
         call('TaskUpdate', { taskId: '1', status: 'completed' }, 'update'),
+        call('Task', { description: 'a', prompt: 'Weave.', isolation: 'worktree' }, 'agent'),
+        'Woven.',
         bash('mkdir sub && cd sub', 'cd'),
         call('Read', { file_path: 'none' }, 'read'),
         bash('rm x', 'rm'),
@@ -72,24 +81,36 @@ describe.each(CARRIERS)('callbacks of an engine over %s', (carrier) => {
       ],
     });
     const settings = join(stage.root, 'config', 'settings.json');
+    mkdirSync(join(stage.root, 'config'), { recursive: true });
+    writeFileSync(join(stage.root, 'config', 'CLAUDE.md'), 'Weave tightly.');
     const changeSettings: Answer = (input) => {
       if ((input as { tool_use_id: string }).tool_use_id === 'rm') writeFileSync(settings, '{"cleanupPeriodDays": 9}');
       return {};
     };
     const watch: Answer = () => ({ hookSpecificOutput: { hookEventName: 'CwdChanged', watchPaths: ['a'] } });
+    const tree = join(stage.root, 'tree');
+    const [name, email] = ['user.name=a', 'user.email=a@b'];
+    execFileSync('git', ['init', '-q', tree]);
+    execFileSync('git', ['-C', tree, '-c', name, '-c', email, 'commit', '-q', '--allow-empty', '-m', 'first']);
+    const makeTree: Answer = () => ({ hookSpecificOutput: { hookEventName: 'WorktreeCreate', worktreePath: tree } });
     const retry: Answer = () => ({ hookSpecificOutput: { hookEventName: 'PermissionDenied', retry: true } });
     const options: Options = {
-      hooks: record(fired, { PreToolUse: changeSettings, CwdChanged: watch, PermissionDenied: retry }),
+      hooks: record(fired, {
+        PreToolUse: changeSettings,
+        CwdChanged: watch,
+        PermissionDenied: retry,
+        WorktreeCreate: makeTree,
+      }),
       settingSources: ['user'],
-      tools: ['TaskCreate', 'TaskUpdate', 'Bash', 'Read'],
+      tools: ['Task', 'TaskCreate', 'TaskUpdate', 'Bash', 'Read'],
       disallowedTools: ['Bash(rm:*)'],
       canUseTool: async () => ({ behavior: 'allow' }),
-      heddle: { setup: 'init' },
+      heddle: { setup: 'init', trusted: true },
     };
     messages = await stage.run('Go', options);
     const resume = messages.find((message) => message.type === 'result')?.session_id;
     await stage.run('/compact keep names', { ...options, resume });
-    await stage.run('Fail', options);
+    await stage.run('/review the loom', options);
     stage.api.assertDone();
   });
   afterAll(() => stage.close());
@@ -104,10 +125,11 @@ describe.each(CARRIERS)('callbacks of an engine over %s', (carrier) => {
   it('come in the order in which things happen', () => {
     const inTurn = fired.slice(0, fired.findIndex((input) => input.hook_event_name === 'SessionEnd') + 1);
     const names = inTurn.map((input) => input.hook_event_name);
-    expect(names.slice(0, 6)).toEqual([
+    expect(names.slice(0, 7)).toEqual([
       'Setup',
       'SessionStart',
       'UserPromptSubmit',
+      'InstructionsLoaded',
       'PreToolUse',
       'TaskCreated',
       'PostToolUse',

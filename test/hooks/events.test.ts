@@ -63,6 +63,7 @@ describe('the table of events', () => {
 
 /** For each event that something causes, the test that shows what its hooks can do. */
 const SHOWN_BY: Partial<Record<HookEvent, string>> = {
+  InstructionsLoaded: 'test/hooks/carriers.test.ts',
   PreToolUse: 'test/sdk/hooks.test.ts',
   PostToolUse: 'test/sdk/hooks.test.ts',
   PostToolUseFailure: 'test/sdk/hooks.test.ts',
@@ -74,6 +75,11 @@ const SHOWN_BY: Partial<Record<HookEvent, string>> = {
   PermissionRequest: 'test/sdk/hooks.test.ts',
   PreCompact: 'test/compaction/manual.test.ts',
   PostCompact: 'test/compaction/manual.test.ts',
+  UserPromptExpansion: 'test/commands/files.test.ts',
+  SubagentStart: 'test/agents/hooks.test.ts',
+  SubagentStop: 'test/agents/hooks.test.ts',
+  WorktreeCreate: 'test/agents/worktree.test.ts',
+  WorktreeRemove: 'test/agents/worktree.test.ts',
   Setup: 'test/hooks/carriers.test.ts',
   PostToolBatch: 'test/sdk/hooks.test.ts',
   PermissionDenied: 'test/sdk/hooks.test.ts',

@@ -50,6 +50,7 @@ export function createHookBench(): HookBench {
       const hooks = createHooks({
         runProcess: (spec) => workspace.run(spec),
         callModel: () => Promise.reject(new Error('no model here')),
+        askTool: () => Promise.reject(new Error('no servers here')),
         post: () => Promise.reject(new Error('no network here')),
         matchesRule: () => true,
         env: { PATH: process.env.PATH ?? '', HOME: folder },

@@ -1,13 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HookBase } from '../../src/engine/hooks/registry.js';
-import {
-  blockingText,
-  contextText,
-  denialText,
-  promptBlocked,
-  stopFeedback,
-  toReminder,
-} from '../../src/engine/hooks/texts.js';
+import { blockingText, contextText, denialText, promptBlocked, stopFeedback } from '../../src/engine/hooks/texts.js';
+import { toReminder } from '../../src/engine/reminder.js';
 import type { HookMatcherConfig } from '../../src/protocol/index.js';
 import type { HookEvent } from '../../src/protocol/plain.js';
 import { type Line, recordings } from '../protocol/recordings.js';

@@ -117,7 +117,10 @@ describe('D3: what settings say of hooks and cannot have is told with its file a
 
   it.each([
     [{ type: 'agent', prompt: 'look' }, 'hooks of type agent are not supported yet. It counts as a hook that failed'],
-    [{ type: 'mcp_tool' }, 'hooks of type mcp_tool are not supported yet. It counts as a hook that failed'],
+    [
+      { type: 'mcp_tool', tool: 't' },
+      'a hook of type mcp_tool needs `server` and `tool`. It counts as a hook that failed',
+    ],
     [
       { type: 'http', url: 'http://127.0.0.1:9/', onFailure: 'allow', async: true },
       '`async` means nothing to a hook of type http',

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NODES, pack, type Packed, root, run } from './project.js';
 
 /** Raise these when the package has something to show for it. */
-const MOST_BYTES = 1280 * 1024;
-const MOST_UNPACKED_BYTES = 5 * 1024 * 1024;
+const MOST_BYTES = 1.75 * 1024 * 1024;
+const MOST_UNPACKED_BYTES = 6.5 * 1024 * 1024;
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   bin: Record<string, string>;

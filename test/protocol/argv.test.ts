@@ -99,8 +99,8 @@ describe('parseArgv', () => {
   });
 
   it('names the flags whose capability has not arrived, and refuses those that would restrict', () => {
-    expect(parseArgv(['--mcp-config', '{}', '--restricted']).cli.later).toEqual([
-      { flag: '--mcp-config', key: 'mcpConfig', refused: false },
+    expect(parseArgv(['--project-config-root', 'x', '--restricted']).cli.later).toEqual([
+      { flag: '--project-config-root', key: 'projectConfigRoot', refused: false },
       { flag: '--restricted', key: 'restricted', refused: true },
     ]);
   });
@@ -183,6 +183,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     setup: () => pick(SETUP_TRIGGERS),
     maxTurns: () => 1 + Math.floor(random() * 99),
     maxBudgetUsd: () => 0.01 + random(),
+    maxSeconds: () => 0.01 + random(),
     settings: text,
     settingSources: () => SETTING_SOURCES.filter(() => random() < 0.5),
     debug: () => pick([true, text()]),

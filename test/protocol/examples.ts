@@ -65,6 +65,7 @@ export const messages: Record<string, Record<string, unknown>> = {
   command_lifecycle: { type: 'command_lifecycle', command_uuid: 'c', state: 'queued', ...ids },
   conversation_reset: { type: 'conversation_reset', new_conversation_id: 'n', ...ids },
   prompt_suggestion: { type: 'prompt_suggestion', suggestion: 'run the tests', ...ids },
+  rate_limit_event: { type: 'rate_limit_event', rate_limit_info: { status: 'allowed', resetsAt: 1 }, ...ids },
   keep_alive: { type: 'keep_alive' },
   update_environment_variables: { type: 'update_environment_variables', variables: { A: 'b' } },
   control_request: { type: 'control_request', request_id: 'r', request: { subtype: 'interrupt' } },

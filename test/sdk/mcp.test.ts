@@ -19,7 +19,9 @@ const calc = () =>
       tool('fail', 'Fails', {}, async () => {
         throw new Error('tool boom');
       }),
-      tool('img', 'Image', {}, async () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] })),
+      tool('img', 'Image', {}, async () => ({
+        content: [{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }],
+      })),
     ],
   });
 
@@ -101,15 +103,16 @@ describe('SDK MCP servers', () => {
       if (message.type !== 'result' || message.result_index !== 0) continue;
       const outcome = await handle.setMcpServers({ calc: calc(), far: { type: 'http', url: 'http://127.0.0.1:1/' } });
       expect(outcome).toMatchObject({
-        added: ['calc'],
+        added: ['calc', 'far'],
         removed: [],
-        errors: { far: expect.stringContaining('not supported') },
+        errors: { far: expect.stringContaining('MCP server far failed') },
       });
       expect(await handle.mcpServerStatus()).toMatchObject([
         { name: 'calc', status: 'connected', serverInfo: { version: '1.2.3' } },
+        { name: 'far', status: 'failed', transport: 'http' },
       ]);
       await handle.toggleMcpServer('calc', false);
-      expect(await handle.mcpServerStatus()).toMatchObject([{ status: 'disabled' }]);
+      expect(await handle.mcpServerStatus()).toMatchObject([{ status: 'disabled' }, { status: 'failed' }]);
       await handle.toggleMcpServer('calc', true);
       await handle.reconnectMcpServer('calc');
       await expect(handle.reconnectMcpServer('nope')).rejects.toThrow('Server not found: nope');

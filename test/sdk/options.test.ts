@@ -86,15 +86,7 @@ describe('options that act', () => {
 });
 
 describe('options that cannot act say why', () => {
-  it.each<[string, Options]>([
-    ['agent', { agent: 'x' }],
-    ['agents', { agents: { x: { description: 'd', prompt: 'p' } } }],
-    ['mcpServers', { mcpServers: { far: { type: 'http', url: 'http://127.0.0.1:1' } } }],
-    ['outputFormat', { outputFormat: { type: 'json_schema', schema: { type: 'object' } } }],
-    ['permissionPromptToolName', { permissionPromptToolName: 'mcp__a__b' }],
-    ['plugins', { plugins: [{ type: 'local', path: 'p' }] }],
-    ['promptSuggestions', { promptSuggestions: true }],
-  ])('%s', async (_, options) => {
+  it.each<[string, Options]>([['promptSuggestions', { promptSuggestions: true }]])('%s', async (_, options) => {
     const attempt = (async () => run(options))();
     await expect(attempt).rejects.toMatchObject({ code: 'not_supported', hint: expect.stringContaining('Leave') });
   });

@@ -203,13 +203,15 @@ describe('tools of the app', () => {
   });
 
   it('give all that an MCP tool can give', async () => {
-    const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+    const image = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' };
     const resource = { type: 'resource', resource: { uri: 'loom://1', text: 'warp' } };
     const all = tool('all', 'All', {}, async () => ({ content: [{ type: 'text', text: 'a' }, image, resource] }));
     const { text, structured, model } = await run([call('all', {}), 'ok'], [all], everything);
     expect(text).toBe('a\n[image]\nloom://1\nwarp');
     expect(structured).toMatchObject([{ type: 'text' }, { type: 'image' }, { type: 'text' }]);
-    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain('"media_type":"image/png","data":"AAAA"');
+    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain(
+      '"media_type":"image/png","data":"iVBORw0KGgo="',
+    );
   });
 
   it('are told which call it is, and B2: to stop', async () => {

@@ -105,6 +105,63 @@ describe('sessions over a server', () => {
     await until(() => clock.timers === 0);
   });
 
+  /** A client with a server of its own, whose tool is called; `answer` says what becomes of the call. */
+  async function callAcross(
+    options: Partial<ServerOptions>,
+    answer: (proxy: Awaited<ReturnType<typeof startChaosProxy>>) => Promise<unknown>,
+  ) {
+    const step: ScriptStep = { toolUse: { name: 'mcp__app__look', input: {}, id: 't' } };
+    const config = { allowedTools: ['mcp__app'] } as unknown as SessionConfig;
+    const { server, store } = await start([step, 'Done.', 'Still here.'], { ...options, config });
+    const proxy = await startChaosProxy({ target: server.url });
+    cleanups.push(() => proxy.close());
+    const client = connect(proxy.url);
+    let calls = 0;
+    client.peer.handle('mcp_message', async ({ message }) => {
+      const { id, method } = message;
+      if (id === undefined) return undefined;
+      const reply = (result: object) => ({ mcp_response: { jsonrpc: '2.0' as const, id, result } });
+      if (method === 'initialize')
+        return reply({ serverInfo: { name: 'app', version: '1' }, capabilities: { tools: {} } });
+      if (method === 'tools/list') return reply({ tools: [{ name: 'look', inputSchema: { type: 'object' } }] });
+      calls += 1;
+      return reply((await answer(proxy)) as object);
+    });
+    await client.peer.request('initialize', { sdkMcpServers: ['app'] });
+    client.say('go');
+    const { session_id: id } = await client.seen('system');
+    const log = async (): Promise<string> => ((await store.load(String(id)))?.lines ?? []).join('\n');
+    return { client, server, id: String(id), log, calls: () => calls };
+  }
+
+  it('a call to a server of the client survives a lost socket: it runs once, and its answer comes', async () => {
+    const { client, calls } = await callAcross({}, async (proxy) => {
+      const again = proxy.nextSocket();
+      proxy.cut();
+      await again;
+      return { content: [{ type: 'text', text: 'seen' }] };
+    });
+    expect(await client.seen('result')).toMatchObject({ subtype: 'success', result: 'Done.' });
+    expect(JSON.stringify(client.messages)).toContain('seen');
+    expect(calls()).toBe(1);
+  });
+
+  it('G8: where the client stays away, the call is an error that names server and phase, and the session goes on when it is resumed', async () => {
+    const { server, id, log } = await callAcross({ graceMs: 30 }, (proxy) => {
+      proxy.refuse(true);
+      proxy.cut();
+      return new Promise(() => {});
+    });
+    while (!(await log()).includes('tool_result')) await new Promise((resolve) => setImmediate(resolve));
+    const line = (await log()).split('\n').find((each) => each.includes('tool_result')) ?? '';
+    expect(line).toContain('MCP server app failed in call of look');
+    expect(line).toContain('"is_error":true');
+    const later = connect(server.url);
+    await later.peer.request('initialize', { config: { resume: id } });
+    later.say('Are you there?');
+    expect(await later.seen('result')).toMatchObject({ subtype: 'success', session_id: id });
+  });
+
   it('B1: close ends every session, tells its clients, and leaves no timer', async () => {
     const clock = createCountingClock();
     const { server } = await start([{ text: 'x', waitFor: new Promise<never>(() => {}) }], { clock });

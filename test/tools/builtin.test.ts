@@ -6,11 +6,14 @@ import { selectTools } from '../../src/engine/tools/registry.js';
 
 const parts = (rest: Partial<ToolParts> = {}): ToolParts => ({
   tasks: {} as ToolParts['tasks'],
+  agents: { list: [], mayStart: true } as unknown as ToolParts['agents'],
   lists: createLists({ known: {}, onChange: () => {} }),
   openOutput: () => Promise.reject(new Error('not here')) as never,
   callAside: () => Promise.reject(new Error('not here')),
   settings: () => ({ files: { user: '/config/settings.json' } }) as ReturnType<ToolParts['settings']>,
   env: {},
+  plan: {} as ToolParts['plan'],
+  skills: { isOffered: true } as ToolParts['skills'],
   providerSearches: true,
   ...rest,
 });
@@ -21,13 +24,17 @@ describe('createBuiltinTools', () => {
   it('gives all of them, and WebSearch only where something can search', () => {
     const names = tools.map((tool) => tool.name);
     expect(names).toEqual([
+      'Task',
       'AskUserQuestion',
       'Bash',
       'Edit',
+      'EnterPlanMode',
+      'ExitPlanMode',
       'Glob',
       'Grep',
       'NotebookEdit',
       'Read',
+      'Skill',
       'TaskOutput',
       'TaskStop',
       'TodoWrite',

@@ -1,9 +1,11 @@
 /** What a conversation that was summed up takes along beside the summary. */
 import type { ContentBlockParam, MessageParam, TextBlock, UserContentBlock } from '../../protocol/index.js';
+import { retellSkills } from '../commands/skill-news.js';
 import { lastLists } from '../lists.js';
-import { describeSurroundings, gitBranch } from '../prompt.js';
+import { judgeRead } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
 import { type Entry, isLifeEntry } from '../sessions/entry.js';
+import { surroundingsOf } from '../surroundings.js';
 import { cutText } from '../tools/bound.js';
 import { MAX_TEXT_BYTES, readText } from '../tools/read-text.js';
 import { remind } from './remind.js';
@@ -16,9 +18,10 @@ const CHARACTERS_PER_TOKEN = 4;
 
 export const toText = (text: string): TextBlock => ({ type: 'text', text });
 
-export async function carrySurroundings({ config, workspace, clock }: SessionScope): Promise<TextBlock> {
-  const branch = await gitBranch(config.cwd, workspace);
-  return toText(describeSurroundings(config, { branch, now: clock.now(), platform: process.platform }));
+/** The place, the day and the instructions stood at the beginning. */
+export async function carrySurroundings(scope: SessionScope, signal: AbortSignal): Promise<TextBlock[]> {
+  const memory = await scope.memory.tellAll('compact', signal);
+  return [await surroundingsOf(scope, signal), ...(memory === undefined ? [] : [memory])].map(toText);
 }
 
 /** Todos, tasks and what runs in the background. */
@@ -36,6 +39,19 @@ export function carryLists(scope: SessionScope): TextBlock[] {
 
 const carryList = <T>(title: string, items: readonly T[], show: (item: T) => string): TextBlock[] =>
   items.length === 0 ? [] : [remind(`${title}:\n${items.map(show).join('\n')}`)];
+
+/** What the model was told of servers' tools stood in what was summed up. */
+export function carryServers({ mcp }: SessionScope, windowTokens: number): TextBlock[] {
+  mcp.retell();
+  const news = mcp.takeNews({ windowTokens });
+  return news === undefined ? [] : [remind(news)];
+}
+
+/** And what it was told of skills. */
+export function carrySkills(scope: SessionScope): TextBlock[] {
+  const text = retellSkills(scope);
+  return text === undefined ? [] : [toText(text)];
+}
 
 /** The files that the model came to know last, as they are. What changed since, or must not be read, is left to Read. */
 export async function carryFiles(scope: SessionScope, { room }: { room: number }): Promise<TextBlock[]> {
@@ -65,36 +81,12 @@ function newestNotes(entries: readonly Entry[]): string[] {
 /** Throws when the file is gone, or is none that can be shown. */
 async function showFile(scope: SessionScope, path: string): Promise<string | undefined> {
   const { workspace, ledger } = scope;
-  if (!(await mayRead(scope, path))) return undefined;
+  // Only what could be read now without a question.
+  if ((await judgeRead(scope, path)).verdict !== 'allow') return undefined;
   const bytes = await workspace.readFile(path, { maxBytes: MAX_TEXT_BYTES, exact: true });
   if (ledger.compare(path, bytes) !== 'current') return undefined;
   const { content } = readText({ path, bytes, input: { file_path: path } });
   return typeof content === 'string' ? content : undefined;
-}
-
-/** Only what could be read now without a question. */
-async function mayRead(scope: SessionScope, path: string): Promise<boolean> {
-  const { state, guard, kept } = scope;
-  const { decidePermission } = await import('../permissions/decide.js');
-  const decision = decidePermission(
-    {
-      tool: 'Read',
-      input: { file_path: path },
-      readOnly: true,
-      edits: false,
-      accesses: [{ path, given: path, access: 'read', kind: 'file' }],
-    },
-    {
-      mode: state.mode,
-      book: await guard.rules(),
-      roots: state.roots,
-      home: guard.home,
-      cwd: state.cwd,
-      trusted: guard.trusted,
-      ...(kept.folder !== undefined && { ownFolder: kept.folder }),
-    },
-  );
-  return decision.verdict === 'allow';
 }
 
 /** What was said, word for word as long as it fits. */

@@ -1,5 +1,6 @@
 /** `/compact`: the user wants the conversation summed up. */
 import { toInit } from '../init.js';
+import type { Ending } from '../outcome.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import { compact, type CompactOutcome, showCount } from './compact.js';
 import { isSet } from './size.js';
@@ -32,6 +33,20 @@ export async function runCompactCommand(scope: SessionScope, command: CompactCom
     tally,
   });
   return finish(scope, outcome, describe(outcome));
+}
+
+/** How a turn ends that was nothing else. */
+export function toEnding({ outcome, text }: CompactCommandEnd): Ending {
+  switch (outcome.kind) {
+    case 'interrupted':
+      return { kind: 'interrupted', during: 'streaming' };
+    case 'limit':
+      return { kind: 'limit', limit: outcome.limit };
+    case 'failed':
+      return { kind: 'failed', errors: [text], code: outcome.error.code };
+    default:
+      return { kind: 'local', name: 'compact', text };
+  }
 }
 
 function finish(scope: SessionScope, outcome: CompactOutcome, text: string): CompactCommandEnd {

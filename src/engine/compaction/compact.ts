@@ -4,11 +4,23 @@ import { type HeddleError, toHeddleError } from '../../protocol/plain.js';
 import { sinceSummary, toContext } from '../context.js';
 import { afterCompact, beforeCompact, type CompactTrigger } from '../hooks/around-compact.js';
 import { toInit } from '../init.js';
-import { budgetLimit, compactAt, type Limit } from '../limits.js';
+import type { Limit } from '../budget/limit.js';
+import { compactAt } from '../limits.js';
 import { currentTurn } from '../next-action.js';
+import { carryPlan } from '../plan/turn-notes.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import { type Entry, isLifeEntry, toBlocks, type UserEntry } from '../sessions/entry.js';
-import { carryFiles, carryLists, carryPrompt, carryLast, carrySurroundings, toText } from './carry.js';
+import {
+  carryFiles,
+  carryLast,
+  carryLists,
+  carryPrompt,
+  carryServers,
+  carrySkills,
+  carrySurroundings,
+  toText,
+} from './carry.js';
+import { remind } from './remind.js';
 import { blocksTokens, contextTokens } from './size.js';
 import { type Summary, summarize } from './summarize.js';
 import { continueFrom, GO_ON } from './texts.js';
@@ -49,7 +61,7 @@ export async function compact(scope: SessionScope, options: CompactOptions): Pro
 
   const past = splitPast(recorder.log.entries, trigger);
   if (!past.hasAnswers) return { kind: 'nothing' };
-  const limit = budgetLimit(scope);
+  const limit = tally.budget.reached({ countTurns: false });
   if (limit) return { kind: 'limit', limit };
   const opening = await beforeCompact(scope, { trigger, instructions }, signal);
   if (signal.aborted) return { kind: 'interrupted' };
@@ -82,7 +94,7 @@ export async function compact(scope: SessionScope, options: CompactOptions): Pro
   // What hooks add belongs to the context, so they are told before it begins anew: no moment to die in loses it.
   const remarks = await afterCompact(scope, { trigger, summary: summary.text }, signal);
   const text = continueFrom(summary.text, summary);
-  const content = await compose(scope, { text, remarks, past, tally });
+  const content = await compose(scope, { text, remarks, past, tally, signal });
   if (signal.aborted) return { kind: 'interrupted' };
   const postTokens = blocksTokens(content);
   const durationMs = Math.round(clock.monotonic() - startedAt);
@@ -137,16 +149,27 @@ const blocksOf = ({ message }: UserEntry): UserContentBlock[] => toBlocks(messag
 const isSaid = (entry: UserEntry): boolean =>
   !entry.isCompactSummary && blocksOf(entry).every(({ type }) => type !== 'tool_result');
 
+interface Composition {
+  text: string;
+  remarks: readonly string[];
+  past: Past;
+  tally: TurnTally;
+  signal: AbortSignal;
+}
+
 /** All that the model knows from here on, in one entry: it is in the log whole, or nothing has changed. */
 async function compose(
   scope: SessionScope,
-  { text, remarks, past, tally }: { text: string; remarks: readonly string[]; past: Past; tally: TurnTally },
+  { text, remarks, past, tally, signal }: Composition,
 ): Promise<UserContentBlock[]> {
   const window = scope.catalog.contextWindow(tally.model.model, [...(scope.config.betas ?? []), ...tally.model.betas]);
   const blocks: UserContentBlock[] = [
-    await carrySurroundings(scope),
+    ...(await carrySurroundings(scope, signal)),
     toText(text),
     ...carryLists(scope),
+    ...(await carryPlan(scope)).map(remind),
+    ...carryServers(scope, window),
+    ...carrySkills(scope),
     ...(await carryFiles(scope, { room: Math.min(25_000, Math.floor(window / 8)) })),
     ...remarks.map(toText),
   ];

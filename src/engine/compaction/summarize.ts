@@ -2,9 +2,10 @@
 import type { MessageParam, ModelRequest, TextBlock } from '../../protocol/index.js';
 import { HeddleError, toHeddleError } from '../../protocol/plain.js';
 import { startAnswer, takeEvent } from '../assemble.js';
-import type { Limit } from '../limits.js';
+import { endOf } from '../budget/fit.js';
+import type { Limit } from '../budget/limit.js';
 import { decideRetry } from '../model/retry.js';
-import { requestWith } from '../request.js';
+import { type PaidRequest, requestWith } from '../request.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import { wait } from '../wait.js';
 import { LAST_STAGE, shrink } from './shrink.js';
@@ -39,10 +40,10 @@ export async function summarize(scope: SessionScope, call: SummaryCall): Promise
     const { messages: shown, leftOut, cut } = shrink(messages, stage);
     // With the tools and the thinking of every other call: the API would not find its cache otherwise.
     const ask = askForSummary([...call.instructions, ...(gap === 'cut' ? [BE_SHORT] : [])]);
-    const request = requestWith(scope, tally, withAsk(shown, ask));
-    if ('subtype' in request) return request;
+    const paid = requestWith(scope, tally, { messages: withAsk(shown, ask), isTurn: false });
+    if ('subtype' in paid) return paid;
     try {
-      const { text, stopReason } = await attemptCall(scope, { request, tally, signal });
+      const { text, stopReason } = await attemptCall(scope, { paid, tally, signal });
       const summary = readSummary(text);
       const found = gapIn({ text, summary, stopReason });
       if (found === undefined) return { text: summary, leftOut, cut };
@@ -101,8 +102,9 @@ function withAsk(messages: readonly MessageParam[], ask: string): MessageParam[]
 /** The texts of one answer, and why it ended. What it cost is counted and logged, whatever becomes of it. */
 async function attemptCall(
   scope: SessionScope,
-  { request, tally, signal }: { request: ModelRequest; tally: TurnTally; signal: AbortSignal },
+  { paid, tally, signal }: { paid: PaidRequest; tally: TurnTally; signal: AbortSignal },
 ): Promise<{ text: string; stopReason: string | null }> {
+  const { request, reservation } = paid;
   const startedAt = scope.clock.monotonic();
   const answer = startAnswer();
   let text = '';
@@ -116,6 +118,7 @@ async function attemptCall(
     }
   } finally {
     tally.apiMs += scope.clock.monotonic() - startedAt;
+    reservation.settle(endOf(answer, [{ type: 'text', text }]));
     charge(scope, request, answer);
   }
   if (!answer.stopped) throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });

@@ -1,8 +1,9 @@
 /** What hooks say before and after a tool call. */
 import type { ToolOutput, ToolUseBlock, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
+import { toReminder } from '../reminder.js';
 import { createGrace } from './grace.js';
-import { blockingText, contextText, denialText, toReminder } from './texts.js';
+import { blockingText, contextText, denialText } from './texts.js';
 import type { HookVerdict } from './verdict.js';
 import { warnOfHook } from './warning.js';
 

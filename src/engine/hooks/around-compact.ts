@@ -1,6 +1,7 @@
 /** What hooks say before and after the conversation is summed up. */
 import type { SessionScope } from '../scope.js';
-import { contextText, toReminder } from './texts.js';
+import { toReminder } from '../reminder.js';
+import { contextText } from './texts.js';
 
 export type CompactTrigger = 'manual' | 'auto';
 

@@ -1,9 +1,11 @@
 /** What hooks say at the start and at the end of a turn. */
 import type { UserMessage } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
+import type { AgentIdentity } from '../agents/identity.js';
 import { toBlocks } from '../sessions/entry.js';
 import type { SessionScope, TurnTally } from '../scope.js';
-import { contextText, promptBlocked, stopFeedback, toReminder } from './texts.js';
+import { toReminder } from '../reminder.js';
+import { contextText, promptBlocked, stopFeedback } from './texts.js';
 import type { HookVerdict } from './verdict.js';
 import { warnOfHook } from './warning.js';
 
@@ -21,13 +23,16 @@ export interface PromptOpening {
   interrupted?: boolean;
 }
 
+/** How a session comes to its first prompt. */
+export type SessionSource = 'startup' | 'resume' | 'clear';
+
 /** A Stop hook that never lets go must not keep a turn for ever. */
 const MAX_BLOCKED_STOPS = 10;
 
 /** Tells the hooks of a session that starts, and of a prompt. `source` is absent when the session has started before. */
 export async function openPrompt(
   scope: SessionScope,
-  { message, source }: { message: UserMessage; source?: 'startup' | 'resume' },
+  { message, source }: { message: UserMessage; source?: SessionSource },
   signal: AbortSignal,
 ): Promise<PromptOpening> {
   const { hooks } = scope;
@@ -58,7 +63,7 @@ interface SessionOpening {
 /** What comes before the first prompt. A folder is set up before a session in it starts. */
 async function openSession(
   { hooks, state, config }: SessionScope,
-  source: 'startup' | 'resume',
+  source: SessionSource,
   signal: AbortSignal,
 ): Promise<SessionOpening> {
   const { setup: trigger } = config;
@@ -68,14 +73,15 @@ async function openSession(
     const reason = stopReasonOf(verdict);
     if (reason !== undefined) opening.stopped ??= { event, reason };
   };
-  if (trigger !== undefined && hooks.has('Setup')) take('Setup', await hooks.fire('Setup', { trigger }, { signal }));
+  if (trigger !== undefined && source !== 'clear' && hooks.has('Setup'))
+    take('Setup', await hooks.fire('Setup', { trigger }, { signal }));
   if (hooks.has('SessionStart')) {
     take('SessionStart', await hooks.fire('SessionStart', { source, model: state.model.model }, { signal }));
   }
   return opening;
 }
 
-const toContexts = (event: HookEvent, { additionalContext }: HookVerdict): string[] =>
+export const toContexts = (event: HookEvent, { additionalContext }: HookVerdict): string[] =>
   additionalContext.map((context) => toReminder(contextText(event, context)));
 
 /** What a message says, without its images. */
@@ -86,11 +92,14 @@ export const textOf = ({ message: { content } }: UserMessage): string =>
 
 /** Whether hooks let a turn end. When they do not, the log says why, and so what comes next. */
 export async function mayStop(scope: SessionScope, tally: TurnTally, signal: AbortSignal): Promise<boolean> {
-  const { hooks, recorder } = scope;
-  if (!hooks.has('Stop')) return true;
-  const stop_hook_active = tally.stopsBlocked > 0;
-  const verdict = await hooks.fire('Stop', { stop_hook_active, last_assistant_message: tally.text.last }, { signal });
-  const contexts = toContexts('Stop', verdict);
+  const { hooks, recorder, agent } = scope;
+  const event = agent === undefined ? 'Stop' : 'SubagentStop';
+  if (!hooks.has(event)) return true;
+  const stopping = { stop_hook_active: tally.stopsBlocked > 0, last_assistant_message: tally.text.last };
+  const verdict = await (agent === undefined
+    ? hooks.fire('Stop', stopping, { signal })
+    : hooks.fire('SubagentStop', { ...stopping, ...factsOf(agent, recorder) }, { signal }));
+  const contexts = toContexts(event, verdict);
   if (verdict.block === undefined || verdict.stop || signal.aborted) {
     hooks.tellLater(contexts);
     return true;
@@ -99,11 +108,11 @@ export async function mayStop(scope: SessionScope, tally: TurnTally, signal: Abo
     hooks.tellLater(contexts);
     warnOfHook(
       scope,
-      `Stop hooks have kept the turn going ${MAX_BLOCKED_STOPS} times, so it ends now although they object: ${verdict.block.reason}`,
+      `${event} hooks have kept the turn going ${MAX_BLOCKED_STOPS} times, so it ends now although they object: ${verdict.block.reason}`,
     );
     return true;
   }
-  const texts = [stopFeedback('Stop', verdict.block.reason), ...contexts];
+  const texts = [stopFeedback(event, verdict.block.reason), ...contexts];
   const content = texts.map((text) => ({ type: 'text' as const, text }));
   recorder.user({ content, isMeta: true, show: { isSynthetic: true } });
   tally.stopsBlocked += 1;
@@ -111,3 +120,9 @@ export async function mayStop(scope: SessionScope, tally: TurnTally, signal: Abo
   tally.text.joined = '';
   return false;
 }
+
+const factsOf = ({ id, type }: AgentIdentity, { log }: SessionScope['recorder']) => ({
+  agent_id: id,
+  agent_type: type,
+  agent_transcript_path: log.path ?? '',
+});

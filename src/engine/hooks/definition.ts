@@ -1,6 +1,7 @@
 /** Hooks as they were declared, by callbacks of the host and by settings, in one form. */
 import type { HookCommand, HookMatcherConfig, Settings } from '../../protocol/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../../protocol/plain.js';
+import { mcpToolName } from '../mcp/names.js';
 import type { RuleLayerName } from '../permissions/layers.js';
 import { HOOK_TRIGGERS } from './events.js';
 import { compileMatcher, type Matcher } from './match.js';
@@ -10,6 +11,8 @@ import { FAILURE_EFFECTS, type FailureEffect, type HookLayer } from './outcome.j
 export interface LoadedHookSource {
   layer: RuleLayerName;
   hooks: Settings['hooks'];
+  /** What commands find in their environment beside the rest. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Calls a callback of the host. Rejects when it throws or its owner is gone; honours the signal. */
@@ -28,9 +31,11 @@ export interface CallbackSource {
 
 export type HookAction =
   | { kind: 'callback'; callbackId: string; ask: AskCallback }
-  | { kind: 'command'; command: string; async: boolean; rewake?: Rewake }
+  | { kind: 'command'; command: string; async: boolean; rewake?: Rewake; env?: Readonly<Record<string, string>> }
   | { kind: 'prompt'; prompt: string; model?: string }
   | { kind: 'http'; url: string; headers: Record<string, string>; allowedEnvVars: string[] }
+  /** `tool` by the name that a model would call; `input` absent: the event. */
+  | { kind: 'mcp-tool'; tool: string; input?: Record<string, unknown> }
   /** It is known what was meant, and that it cannot be done. */
   | { kind: 'unusable'; problem: string };
 
@@ -101,14 +106,14 @@ export function fromCallbacks({ callbacks, askCallback }: CallbackSource): Decla
 
 export function fromSettings(sources: readonly LoadedHookSource[]): Declared {
   const declared: Declared = { definitions: [], problems: [] };
-  for (const { layer, hooks } of sources) {
+  for (const { layer, hooks, env } of sources) {
     for (const [event, matchers] of Object.entries(hooks ?? {})) {
       if (!isEvent(event)) continue;
       for (const { matcher, hooks: list } of matchers) {
         for (const hook of list) {
           for (const problem of findIdle(hook)) declared.problems.push({ event, problem });
           const { if: rule, timeout, onFailure } = hook;
-          declare(declared, { event, layer, ...readCommand(hook), matcher, rule, timeout, onFailure });
+          declare(declared, { event, layer, ...readCommand(hook, env), matcher, rule, timeout, onFailure });
         }
       }
     }
@@ -120,7 +125,7 @@ export function fromSettings(sources: readonly LoadedHookSource[]): Declared {
 export const findHookProblems = (event: HookEvent, hook: HookCommand): string[] =>
   fromSettings([{ layer: 'user', hooks: { [event]: [{ hooks: [hook] }] } }]).problems.map(({ problem }) => problem);
 
-function readCommand(hook: HookCommand): { action: HookAction; source: string } {
+function readCommand(hook: HookCommand, env?: LoadedHookSource['env']): { action: HookAction; source: string } {
   const { type, command, prompt, url, model } = hook;
   const unusable = (problem: string): { action: HookAction; source: string } => ({
     action: { kind: 'unusable', problem },
@@ -131,7 +136,8 @@ function readCommand(hook: HookCommand): { action: HookAction; source: string } 
       if (command === undefined || command.trim() === '') return unusable('a hook of type command needs `command`');
       const rewake = toRewake(hook);
       const isAsync = hook.async === true || rewake !== undefined;
-      return { action: { kind: 'command', command, async: isAsync, ...(rewake && { rewake }) }, source: command };
+      const more = { ...(rewake && { rewake }), ...(env && { env }) };
+      return { action: { kind: 'command', command, async: isAsync, ...more }, source: command };
     }
     case 'prompt':
       if (prompt === undefined || prompt.trim() === '') return unusable('a hook of type prompt needs `prompt`');
@@ -143,6 +149,12 @@ function readCommand(hook: HookCommand): { action: HookAction; source: string } 
       }
       const { headers = {}, allowedEnvVars = [] } = hook;
       return { action: { kind: 'http', url, headers, allowedEnvVars }, source: showAddress(url) };
+    }
+    case 'mcp_tool': {
+      const { server, tool, input } = hook;
+      if (!server || !tool) return unusable('a hook of type mcp_tool needs `server` and `tool`');
+      const name = mcpToolName(server, tool);
+      return { action: { kind: 'mcp-tool', tool: name, ...(input && { input }) }, source: name };
     }
     default:
       return unusable(`hooks of type ${type} are not supported yet`);

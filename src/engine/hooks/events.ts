@@ -10,7 +10,7 @@ export type Gate = 'call' | 'prompt' | 'stop';
 export interface HookTrigger {
   when: string;
   /** What has to be there before anything causes the event; absent: it is there. */
-  later?: 'slash commands' | 'instruction files' | 'subagents' | 'teams' | 'worktrees';
+  later?: 'instruction files' | 'teams';
   /** The field of the input that matchers are compared with; matchers of other events are ignored. */
   matchField?: string;
   gate: Gate | false;
@@ -92,7 +92,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   SubagentStart: {
     when: 'When a subagent starts, before its first model call.',
-    later: 'subagents',
     matchField: 'agent_type',
     gate: false,
     cannotStop: true,
@@ -101,7 +100,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   SubagentStop: {
     when: 'When a subagent has finished its answer, before it ends.',
-    later: 'subagents',
     matchField: 'agent_type',
     gate: 'stop',
     block: 'the subagent goes on with the reason as a message to it',
@@ -156,7 +154,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   UserPromptExpansion: {
     when: 'When a slash command has been turned into a prompt, before that goes to the model.',
-    later: 'slash commands',
     matchField: 'command_name',
     gate: 'prompt',
     block: 'the prompt does not go to the model, and the turn ends with the reason',
@@ -190,7 +187,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   InstructionsLoaded: {
     when: 'When a file of instructions has been read into the conversation.',
-    later: 'instruction files',
     matchField: 'load_reason',
     gate: false,
     cannotStop: true,
@@ -223,7 +219,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   WorktreeCreate: {
     when: 'When a worktree is needed; the hook makes it and answers where it is.',
-    later: 'worktrees',
     gate: false,
     cannotStop: true,
     answers: ['worktreePath'],
@@ -231,7 +226,6 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   },
   WorktreeRemove: {
     when: 'When a worktree is no longer needed.',
-    later: 'worktrees',
     gate: false,
     cannotStop: true,
     answers: [],

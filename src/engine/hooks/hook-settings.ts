@@ -1,13 +1,21 @@
 /** Hooks of settings files, kept in step with the files. */
 import { sep } from 'node:path';
 import type { SessionScope } from '../scope.js';
+import type { LoadedHookSource } from './definition.js';
 import type { SessionSettings } from '../settings/session-settings.js';
 
 /** A change of settings is told to hooks before it is taken over, and may be refused by them. */
-export async function openHookSettings(scope: SessionScope, settings: SessionSettings): Promise<void> {
+export async function openHookSettings(
+  scope: SessionScope,
+  { settings, plugins }: { settings: SessionSettings; plugins: readonly LoadedHookSource[] },
+): Promise<void> {
   const { hooks } = scope;
   // The weakest first: of two hooks that rewrite the same thing the last one counts.
-  const sources = () => settings.loaded.hookSources.toReversed();
+  const sources = () => {
+    const { managedOnly, value, hookSources } = settings.loaded;
+    const mayCount = !managedOnly.hooks && value.disableAllHooks !== true;
+    return [...(mayCount ? plugins : []), ...hookSources.toReversed()];
+  };
   await hooks.replaceSettings(sources());
   settings.mayChange = async (files) => {
     if (!hooks.has('ConfigChange')) return true;

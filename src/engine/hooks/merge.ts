@@ -102,6 +102,7 @@ function collectOutput(verdict: HookVerdict, output: SyncHookOutput, source: str
   if (message !== undefined) verdict.systemMessages.push(message);
   if (output.continue === false) verdict.stop ??= toStop(output.stopReason);
   if (specific.retry === true) verdict.retry = true;
+  if (typeof specific.worktreePath === 'string') verdict.worktreePath = specific.worktreePath;
   if (specific.suppressOriginalPrompt === true) verdict.suppressOriginalPrompt = true;
   replaceOutput(verdict, specific, 'updatedToolOutput');
   replaceOutput(verdict, specific, 'updatedMCPToolOutput');

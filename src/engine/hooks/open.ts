@@ -19,6 +19,7 @@ export function openHooks(scope: SessionScope, onLate: (late: LateOutput) => voi
       return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
     },
     post,
+    askTool: (name, input, options) => scope.mcp.askTool(name, input, options),
     matchesRule: (rule, call) => matchesRule(scope, rule, call),
     env: childEnv,
     projectDir: config.cwd,

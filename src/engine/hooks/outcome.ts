@@ -17,6 +17,8 @@ export type FailureKind =
   | 'invalid'
   | 'http'
   | 'model'
+  /** A tool of an MCP server could not be called, or failed. */
+  | 'tool'
   | 'unsupported';
 
 export interface HookFailure {

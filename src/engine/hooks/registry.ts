@@ -2,6 +2,7 @@
 import type { Clock, HOOK_INPUTS, Infer, Logger } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
 import { childEnvironment } from '../child-env.js';
+import { toReminder } from '../reminder.js';
 import type { RunProcess } from './command.js';
 import {
   type CallbackSource,
@@ -16,9 +17,9 @@ import { ALWAYS_SHOWN, HOOK_TRIGGERS } from './events.js';
 import { hookNameOf, namesToMatch, nameToMatch } from './match.js';
 import { type HookRun, mergeLate, mergeRuns } from './merge.js';
 import { failed, type HookOutcome } from './outcome.js';
-import { type CallModel, type Post, runHook } from './run.js';
+import { type AskTool, type CallModel, type Post, runHook } from './run.js';
 import { type HookMessage, showHook, toNotice } from './show.js';
-import { failureText, lateContextText, rewakeText, saysText, showSource, stopText, toReminder } from './texts.js';
+import { failureText, lateContextText, rewakeText, saysText, showSource, stopText } from './texts.js';
 import { emptyVerdict, type HookVerdict } from './verdict.js';
 
 /** What every hook is given, whatever happened. */
@@ -50,6 +51,7 @@ export interface HooksOptions {
   runProcess: RunProcess;
   callModel: CallModel;
   post: Post;
+  askTool: AskTool;
   /** Whether a call matches a permission rule. May throw: the rule cannot be used then. */
   matchesRule(rule: string, call: RuledCall): boolean | Promise<boolean>;
   /** The environment of children; the engine's own credentials are taken out once more. */
@@ -78,15 +80,19 @@ export interface FireOptions {
   signal: AbortSignal;
   /** A new id when absent. */
   toolUseId?: string;
+  /** What is otherwise in a subagent. */
+  base?: Partial<HookBase>;
 }
 
 export interface Hooks {
-  /** Whether anything is declared for an event; whoever builds an expensive input asks first. */
-  has(event: HookEvent): boolean;
+  /** Whether anything is declared for an event, in an agent when one is named; whoever builds an expensive input asks first. */
+  has(event: HookEvent, agentId?: string): boolean;
   /** Runs the hooks that the event calls for, all at once, and says what they come to. Never rejects. */
   fire<E extends HookEvent>(event: E, fields: HookFields<E>, options: FireOptions): Promise<HookVerdict>;
   /** Adds the callbacks of one more host; the returned function takes them away again. */
   attach(source: CallbackSource): () => void;
+  /** Adds hooks that count for what happens in one agent; the returned function takes them away again. */
+  adopt(agentId: string, source: LoadedHookSource): () => void;
   /** Settings were loaded anew. Weakest first: of two hooks that rewrite the same thing the last one counts. */
   replaceSettings(sources: readonly LoadedHookSource[]): void;
   /** Tells the person what is wrong with callbacks, each thing once; whoever reads settings tells what is wrong there. */
@@ -103,6 +109,7 @@ export function createHooks(options: HooksOptions): Hooks {
     HEDDLE_PROJECT_DIR: options.projectDir,
   };
   const hosts = new Map<symbol, Declared>();
+  const ofAgents = new Map<string, HookDefinition[]>();
   let ofSettings: HookDefinition[] = [];
   let byEvent = new Map<HookEvent, HookDefinition[]>();
   /** What was said once need not be said again. */
@@ -123,6 +130,11 @@ export function createHooks(options: HooksOptions): Hooks {
       if (hosts.delete(key)) refresh();
     };
   };
+
+  const declaredFor = (event: HookEvent, agentId = ''): HookDefinition[] => [
+    ...(byEvent.get(event) ?? []),
+    ...(ofAgents.get(agentId) ?? []).filter((definition) => definition.event === event),
+  ];
 
   const tell = (level: 'notice' | 'warning' | 'error', content: string, tag?: string): void => {
     if (level !== 'notice') logger(level === 'error' ? 'error' : 'warn', content);
@@ -172,7 +184,7 @@ export function createHooks(options: HooksOptions): Hooks {
   };
 
   const select = async (facts: Occasion): Promise<HookDefinition[]> => {
-    const declared = byEvent.get(facts.event) ?? [];
+    const declared = declaredFor(facts.event, facts.agentId);
     const meant = await Promise.all(declared.map((definition) => isMeant(definition, facts)));
     const keys = new Set<string>();
     return declared.filter(({ key }, i) => {
@@ -194,7 +206,7 @@ export function createHooks(options: HooksOptions): Hooks {
       {
         input: occasion.input,
         toolUseId: occasion.toolUseId,
-        cwd: options.cwd(),
+        cwd: occasion.cwd,
         signal: occasion.signal,
         show: () => showHook({ visible, event, hookName, sessionId, clock, emit }),
         onAsync: ({ ended, cancel }) => {
@@ -236,8 +248,8 @@ export function createHooks(options: HooksOptions): Hooks {
     fields: Record<string, unknown>,
     fireOptions: FireOptions,
   ): Promise<HookVerdict> => {
-    if (!byEvent.has(event)) return emptyVerdict();
-    const base = options.base();
+    const base = { ...options.base(), ...fireOptions.base };
+    if (declaredFor(event, base.agent_id).length === 0) return emptyVerdict();
     const name = nameToMatch(event, fields);
     const occasion: Occasion = {
       event,
@@ -248,6 +260,8 @@ export function createHooks(options: HooksOptions): Hooks {
       toolUseId: fireOptions.toolUseId ?? clock.uuid(),
       signal: AbortSignal.any([fireOptions.signal, ending.signal]),
       sessionId: base.session_id,
+      cwd: fireOptions.base?.cwd ?? options.cwd(),
+      agentId: base.agent_id,
     };
     const chosen = await select(occasion);
     const runs = await Promise.all(chosen.map((definition) => runOne(definition, occasion)));
@@ -257,7 +271,7 @@ export function createHooks(options: HooksOptions): Hooks {
   };
 
   return {
-    has: (event) => byEvent.has(event),
+    has: (event, agentId) => byEvent.has(event) || declaredFor(event, agentId).length > 0,
     fire: (event, fields, fireOptions) =>
       fire(event, fields, fireOptions).catch((thrown: unknown) => {
         const content = `The ${event} hooks could not be run: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
@@ -265,6 +279,10 @@ export function createHooks(options: HooksOptions): Hooks {
         return unableToRun(event, content);
       }),
     attach,
+    adopt(agentId, source) {
+      ofAgents.set(agentId, fromSettings([source]).definitions);
+      return () => void ofAgents.delete(agentId);
+    },
     replaceSettings(sources) {
       ofSettings = fromSettings(sources).definitions;
       refresh();
@@ -289,6 +307,9 @@ interface Occasion {
   toolUseId: string;
   signal: AbortSignal;
   sessionId: string;
+  /** Where commands run. */
+  cwd: string;
+  agentId: string | undefined;
 }
 
 /** As if one hook had failed. */

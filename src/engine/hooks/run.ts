@@ -1,7 +1,7 @@
 /** Runs one hook, whatever its kind, within its time. Never throws. */
 import type { Clock } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
-import { readAnswer, readExit, readJudgement, readResponse } from './answer.js';
+import { readAnswer, readExit, readJudgement, readResponse, readText } from './answer.js';
 import { type Printed, type RunningCommand, type RunProcess, startCommand } from './command.js';
 import type { HookAction, HookDefinition } from './definition.js';
 import { failed, type HookOutcome } from './outcome.js';
@@ -19,10 +19,18 @@ export type Post = (
   options: { signal: AbortSignal },
 ) => Promise<{ status: number; body: string }>;
 
+/** Calls a tool of an MCP server. Rejects when it cannot; honours the signal. */
+export type AskTool = (
+  name: string,
+  input: Record<string, unknown>,
+  options: { toolUseId: string; signal: AbortSignal },
+) => Promise<string>;
+
 export interface RunParts {
   runProcess: RunProcess;
   callModel: CallModel;
   post: Post;
+  askTool: AskTool;
   /** The environment of commands. */
   env: Readonly<Record<string, string>>;
   clock: Clock;
@@ -54,13 +62,15 @@ export async function runHook(definition: HookDefinition, facts: RunFacts, parts
     const answered = answer(event, action, { ...facts, signal: box.signal }, parts);
     outcome = await Promise.race([answered, box.stopped.then((why) => toStopped(why, box.ms))]);
   } catch (thrown) {
-    outcome = failed(action.kind === 'callback' ? 'error' : action.kind === 'http' ? 'http' : 'model', saidBy(thrown));
+    outcome = failed(FAILURES[action.kind], saidBy(thrown));
   } finally {
     box.release();
   }
   show.end({ ...showAnswer(outcome), outcome: stateOf(outcome) });
   return outcome;
 }
+
+const FAILURES = { callback: 'error', http: 'http', 'mcp-tool': 'tool', prompt: 'model' } as const;
 
 const saidBy = (thrown: unknown): string => `it ended with an error: ${reasonsOf(thrown).join(': ') || 'no message'}`;
 
@@ -107,6 +117,11 @@ async function answer(
       const headers = { 'content-type': 'application/json', ...fillHeaders(action, parts.env) };
       return readResponse(event, await parts.post(action.url, input, headers, { signal }));
     }
+    case 'mcp-tool': {
+      const told = JSON.parse(input) as Record<string, unknown>;
+      const given = action.input === undefined ? told : (fillInput(action.input, told) as Record<string, unknown>);
+      return readText(event, await parts.askTool(action.tool, given, { toolUseId, signal }));
+    }
   }
 }
 
@@ -116,6 +131,30 @@ const HOW_TO_ANSWER =
 function toPrompt(prompt: string, input: string): string {
   const filled = prompt.includes('$ARGUMENTS') ? prompt.split('$ARGUMENTS').join(input) : `${prompt}\n\n${input}`;
   return `${filled}\n\n${HOW_TO_ANSWER}`;
+}
+
+/** `${tool_input.path}` stands for a field of the event: a text that is nothing else becomes its value. */
+function fillInput(value: unknown, facts: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((each) => fillInput(each, facts));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fillInput(each, facts)]));
+  }
+  if (typeof value !== 'string') return value;
+  const whole = /^\$\{([\w.]+)\}$/.exec(value)?.[1];
+  if (whole !== undefined) return fieldOf(facts, whole);
+  return value.replace(/\$\{([\w.]+)\}/g, (_, path: string) => {
+    const field = fieldOf(facts, path);
+    return typeof field === 'string' ? field : (JSON.stringify(field) ?? '');
+  });
+}
+
+function fieldOf(facts: Record<string, unknown>, path: string): unknown {
+  let value: unknown = facts;
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
 }
 
 /** `$NAME` and `${NAME}` stand for variables that the hook names in `allowedEnvVars`, and for nothing else. */
@@ -146,7 +185,7 @@ async function runCommand(definition: HookDefinition, run: CommandRun): Promise<
     command: action.command,
     input,
     cwd,
-    env: parts.env,
+    env: { ...parts.env, ...action.env },
     signal: box.signal,
   });
   show.watch(running.printed);

@@ -5,7 +5,8 @@ import { emptyVerdict, type HookVerdict } from './verdict.js';
 import type { FireOptions, HookFields, Hooks, LateOutput } from './registry.js';
 
 export interface SessionHooks {
-  has(event: HookEvent): boolean;
+  /** In an agent, when one is named. */
+  has(event: HookEvent, agentId?: string): boolean;
   /** Runs the hooks that the event calls for, and says what they come to. Never rejects. */
   fire<E extends HookEvent>(event: E, fields: HookFields<E>, options: FireOptions): Promise<HookVerdict>;
   /** A turn begins: what happens until the next call belongs to it. Undefined: no turn runs. */
@@ -14,6 +15,8 @@ export interface SessionHooks {
   readonly turnSignal: AbortSignal;
   /** Adds the callbacks of one more host; the returned function takes them away again. */
   attach(source: CallbackSource): Promise<() => void>;
+  /** Adds hooks that count for what happens in one agent; the returned function takes them away again. */
+  adopt(agentId: string, source: LoadedHookSource): Promise<() => void>;
   replaceSettings(sources: readonly LoadedHookSource[]): Promise<void>;
   /** Tells the person what is wrong with callbacks, each thing once. */
   tellProblems(): void;
@@ -36,7 +39,7 @@ export function createSessionHooks(open: (onLate: (late: LateOutput) => void) =>
     return loaded;
   };
   return {
-    has: (event) => loaded?.has(event) ?? false,
+    has: (event, agentId) => loaded?.has(event, agentId) ?? false,
     fire: (event, fields, fireOptions) => loaded?.fire(event, fields, fireOptions) ?? Promise.resolve(emptyVerdict()),
     follow(signal) {
       turn = signal;
@@ -45,6 +48,7 @@ export function createSessionHooks(open: (onLate: (late: LateOutput) => void) =>
       return turn ?? new AbortController().signal;
     },
     attach: async (source) => (await load()).attach(source),
+    adopt: async (agentId, source) => (await load()).adopt(agentId, source),
     async replaceSettings(sources) {
       if (loaded !== undefined || sources.length > 0) (await load()).replaceSettings(sources);
     },

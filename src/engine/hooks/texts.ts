@@ -12,8 +12,6 @@ export function cutText(text: string, max = MAX_TEXT): string {
   return `${head}\n[${left} more characters of the hook were cut]`;
 }
 
-export const toReminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
-
 /** `hookName` is `PreToolUse:Bash`, or the event alone where there is no tool. */
 export const contextText = (hookName: string, context: string): string =>
   `${hookName} hook additional context: ${context}`;

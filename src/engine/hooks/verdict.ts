@@ -40,6 +40,8 @@ export interface HookVerdict {
   retry: boolean;
   /** The additional context takes the place of the prompt. Only set when there is some. */
   suppressOriginalPrompt: boolean;
+  /** Where a hook has made a worktree. */
+  worktreePath?: string;
   failures: HookFailure[];
   /** The signal aborted before all had answered. */
   cancelled: boolean;

@@ -1,100 +1,257 @@
-import type { Clock, McpServerManifest, McpServerStatus, McpSetServersResult, Tool } from '../../protocol/index.js';
-import { HeddleError, toHeddleError } from '../../protocol/plain.js';
-import { connectServer, type Exchange, type McpConnection } from './connection.js';
-import { toTool } from './tool.js';
+import type { Clock, JsonRpcMessage, McpServerStatus, McpSetServersResult, Tool } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
+import type { McpPromptMessage, McpResource, McpResourceContent } from './link.js';
+import type { PromptCommand } from './offer.js';
+import { findRefusals } from './refusal.js';
+import {
+  isSdkServer,
+  type RemoteConfig,
+  type RemoteServer,
+  type SdkServer,
+  type ServerDefinition,
+} from './server-definition.js';
+import type { McpServersParts, ServerChange, SessionServers } from './session-servers.js';
 
-/** A server that lives with a host, and how to reach it. */
-export interface SdkServer {
-  exchange: Exchange;
-  manifest?: McpServerManifest;
+/** What the session's servers need; those that are configured stay, whatever else is set. */
+export interface McpParts extends McpServersParts {
+  configured?: ReadonlyMap<string, ServerDefinition>;
+  /** Others whose tools can be called as well. */
+  beside?: McpServers;
+  /** What stands in the way of servers that are named while the session runs. Must not throw. */
+  admission?: Admission;
+  /** Servers that are not the host's own are connected when `begin` is called, not before. */
+  waits?: boolean;
 }
 
-interface Known {
-  server: SdkServer;
-  enabled: boolean;
-  connection?: McpConnection;
-  error?: string;
+export interface Admission {
+  /** A server that the engine would start or reach, as it is taken. */
+  admit(name: string, config: RemoteConfig): Promise<Pick<RemoteServer, 'config' | 'blocked'>>;
+  /** Why a server of the host may not be used. */
+  deny(name: string): string | undefined;
 }
 
-/** The MCP servers of a session. One that cannot be reached never stops it. */
+export type { McpServersParts, PromptCommand, SdkServer, ServerChange, ServerDefinition };
+
+type NamedServer = [name: string, definition: ServerDefinition];
+
+const KEPT_BY_POLICY = 'Policy has a server of this name, which stays.';
+
+/**
+ * The MCP servers of a session. Whoever has none loads nothing for them: what does the work comes with the first server.
+ * What is said here of the methods holds for `SessionServers` too.
+ */
 export class McpServers {
   readonly #clock: Clock;
-  readonly #known = new Map<string, Known>();
+  readonly #parts: McpParts;
+  #loading: Promise<SessionServers> | undefined;
+  #live: SessionServers | undefined;
+  #hasBegun: boolean;
+  /** Those that are named are looked at one set after the other. */
+  #admitting: Promise<unknown> | undefined;
+  /** Named, and not connecting yet. */
+  #awaited: ReadonlyMap<string, ServerDefinition> = new Map();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, parts: McpParts = {}) {
     this.#clock = clock;
+    this.#parts = parts;
+    this.#hasBegun = parts.waits !== true;
+    if (parts.configured) this.#awaited = parts.configured;
   }
 
   get status(): McpServerStatus[] {
-    return [...this.#known].map(([name, { connection, enabled, error }]) => ({
-      name,
-      status: !enabled ? 'disabled' : connection ? 'connected' : error === undefined ? 'pending' : 'failed',
-      config: { type: 'sdk', name },
-      scope: 'dynamic',
-      ...(connection?.serverInfo && { serverInfo: connection.serverInfo }),
-      ...(error !== undefined && { error }),
-      ...(connection && { tools: connection.tools.map(({ name: tool }) => ({ name: tool })) }),
-    }));
+    return this.#live?.status ?? this.#foretell();
   }
 
-  /** The tools of every server that is connected and switched on. */
+  /** The tools of every server that is connected. */
   get tools(): Tool[] {
-    return [...this.#known].flatMap(([name, { connection, enabled }]) =>
-      connection && enabled ? connection.tools.map((tool) => toTool(name, connection, tool)) : [],
-    );
+    return [...(this.#live?.tools ?? []), ...(this.#parts.beside?.tools ?? [])];
   }
 
-  /** Makes these the servers: others go, new ones are connected. Resolves when each is connected or has failed. */
-  async set(servers: ReadonlyMap<string, SdkServer>): Promise<McpSetServersResult> {
-    const removed = [...this.#known.keys()].filter((name) => !servers.has(name));
-    for (const name of removed) this.#known.delete(name);
-    const added = [...servers.keys()].filter((name) => !this.#known.has(name));
-    const errors: Record<string, string> = {};
-    await Promise.all(
-      added.map(async (name) => {
-        const known: Known = { server: servers.get(name) as SdkServer, enabled: true };
-        this.#known.set(name, known);
-        await connect(known, this.#clock);
-        if (known.error !== undefined) errors[name] = known.error;
-      }),
-    );
-    return { added, removed, errors };
+  /** The prompts of every server that is connected, as slash commands. */
+  get prompts(): PromptCommand[] {
+    return this.#live?.prompts ?? [];
   }
 
+  /** Servers that are on their way. */
+  get pending(): string[] {
+    return this.#live?.pending ?? this.#foretell().flatMap(({ name, status }) => (status === 'pending' ? [name] : []));
+  }
+
+  /** More tools may come without anybody asking for them. */
+  get mayGrow(): boolean {
+    return this.#live?.mayGrow ?? this.pending.length > 0;
+  }
+
+  /** What servers say a model should know of them; cut where it is long. */
+  get instructions(): { server: string; text: string }[] {
+    return this.#live?.instructions ?? [];
+  }
+
+  get hasResources(): boolean {
+    return this.#live?.hasResources ?? false;
+  }
+
+  /**
+   * What requests declare of the servers' tools, ToolSearch and the tools for resources among them. The same at every call
+   * from the first on, so that the prompt cache holds; only a session without ToolSearch, which has no other way to them,
+   * takes up what has come since. To be called at the start of a turn, once `hostSettled` has resolved.
+   */
+  declare(options: { windowTokens: number }): Tool[] {
+    return this.#live?.declare(options) ?? [];
+  }
+
+  /** For the next message to the model: tools that it can find and was not told of, that have changed or gone; what servers say. */
+  takeNews(options: { windowTokens: number }): string | undefined {
+    return this.#live?.takeNews(options);
+  }
+
+  /** The conversation was summed up, and with it what the model was told of tools: the next news begin anew. */
+  retell(): void {
+    this.#live?.retell();
+  }
+
+  /** The tool of this name as it is now; a stand-in that says why, where its server is not there or has it no more. */
+  find(name: string): Tool | undefined {
+    return this.#live?.find(name) ?? this.#parts.beside?.find(name);
+  }
+
+  /** Changes when what the server says of the tool does. Undefined for a tool that is not there. */
+  definitionOf(name: string): string | undefined {
+    return this.#live?.definitionOf(name) ?? this.#parts.beside?.definitionOf(name);
+  }
+
+  /**
+   * Makes these the servers, beside those that are configured: others go, new and changed ones are connected. Their status
+   * counts as soon as they have been looked at; resolves when each of the new ones is connected or has failed. Nobody has to wait for that. Never rejects.
+   */
+  async set(named: ReadonlyMap<string, ServerDefinition>): Promise<McpSetServersResult> {
+    const { configured = new Map<string, ServerDefinition>() } = this.#parts;
+    const isPolicys = (name: string): boolean => configured.get(name)?.scope === 'managed';
+    // Servers of the host alone are not waited for: they are greeted before the first model call.
+    const isLooked = this.#admitting !== undefined || [...named.values()].some((each) => !isSdkServer(each));
+    const admitted = isLooked ? await this.#admitInOrder(named) : [...named].map((entry) => this.#denied(entry));
+    const others = admitted.filter(([name]) => !isPolicys(name));
+    const result = await this.#make(new Map([...configured, ...others]));
+    const kept = [...named.keys()].filter(isPolicys).map((name) => [name, KEPT_BY_POLICY]);
+    return { ...result, errors: { ...result.errors, ...Object.fromEntries(kept) } };
+  }
+
+  /** A set that is looked at for longer does not undo one that came after it. */
+  async #admitInOrder(named: ReadonlyMap<string, ServerDefinition>): Promise<NamedServer[]> {
+    const before = this.#admitting ?? Promise.resolve();
+    const looking = before.then(() => Promise.all([...named].map((entry) => this.#admit(entry))));
+    this.#admitting = looking;
+    const admitted = await looking;
+    if (this.#admitting === looking) this.#admitting = undefined;
+    return admitted;
+  }
+
+  async #admit([name, definition]: NamedServer): Promise<NamedServer> {
+    const { admission } = this.#parts;
+    if (admission === undefined || isSdkServer(definition)) return this.#denied([name, definition]);
+    return [name, { ...definition, ...(await admission.admit(name, definition.config)) }];
+  }
+
+  #denied([name, definition]: NamedServer): NamedServer {
+    const blocked = isSdkServer(definition) ? this.#parts.admission?.deny(name) : undefined;
+    return [name, blocked === undefined ? definition : { ...definition, blocked }];
+  }
+
+  async #make(servers: ReadonlyMap<string, ServerDefinition>): Promise<McpSetServersResult> {
+    if (this.#live === undefined) {
+      this.#awaited = servers;
+      if (servers.size === 0 && this.#loading === undefined) return { added: [], removed: [], errors: {} };
+    }
+    return (this.#live ?? (await this.#load())).set(servers);
+  }
+
+  /** It is time to connect servers that are not the host's own: the first answer is on its way, or somebody wants them. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#live?.begin();
+  }
+
+  /** Throws with the reason when it does not work. */
   async reconnect(name: string): Promise<void> {
-    const known = this.#find(name);
-    await connect(known, this.#clock);
-    if (known.error !== undefined) throw new HeddleError('request_failed', known.error);
+    await (await this.#known(name)).reconnect(name);
   }
 
-  toggle(name: string, enabled: boolean): void {
-    this.#find(name).enabled = enabled;
+  /** Off: its process ends. On: resolves when it is connected or has failed. */
+  async toggle(name: string, enabled: boolean): Promise<void> {
+    await (await this.#known(name)).toggle(name, enabled);
   }
 
-  #find(name: string): Known {
-    const known = this.#known.get(name);
-    if (known === undefined) throw new HeddleError('invalid_config', `Server not found: ${name}`);
-    return known;
+  /** Resolves when the servers of the host have been greeted or have failed, or when the time is over. */
+  async hostSettled(withinMs: number): Promise<void> {
+    await this.#admitting;
+    await (await this.#loading)?.hostSettled(withinMs);
   }
-}
 
-/** Longer than this nobody waits for a server to say what it has. */
-const CONNECT_MS = 30_000;
+  /** Resolves when the server of the tool is not on its way any more, or the time is over, or nobody waits. */
+  async toolArrived(name: string, options: { signal: AbortSignal; withinMs: number }): Promise<void> {
+    await (await this.#loading)?.toolArrived(name, options);
+    await this.#parts.beside?.toolArrived(name, options);
+  }
 
-async function connect(known: Known, clock: Clock): Promise<void> {
-  delete known.connection;
-  delete known.error;
-  const late = Promise.withResolvers<never>();
-  const cancel = clock.after(CONNECT_MS, () => {
-    late.reject(
-      new HeddleError('request_failed', `The MCP server did not answer within ${CONNECT_MS / 1000} s of connecting.`),
-    );
-  });
-  try {
-    known.connection = await Promise.race([connectServer(known.server.exchange, known.server.manifest), late.promise]);
-  } catch (thrown) {
-    known.error = toHeddleError(thrown).message;
-  } finally {
-    cancel();
+  /** Waits for the server of a slash command, where it is on its way. Throws when that one does not come. */
+  async promptArrived(name: string, options: { signal: AbortSignal }): Promise<void> {
+    await (await this.#loading)?.promptArrived(name, options);
+  }
+
+  /** Calls a tool for the session itself. Throws when it is not there or does not answer, or answers with an error. */
+  async askTool(
+    name: string,
+    input: Record<string, unknown>,
+    options: { toolUseId: string; signal: AbortSignal },
+  ): Promise<string> {
+    return (await this.#known(name)).askTool(name, input, options);
+  }
+
+  /** Takes what a server of the host says by itself. Gives the answer, where there is one. */
+  async receive(name: string, message: JsonRpcMessage): Promise<JsonRpcMessage | undefined> {
+    return (await this.#known(name)).receive(name, message);
+  }
+
+  /** Of one server or of all. Throws for a server that is not known or not there. */
+  resources(server?: string): (McpResource & { server: string })[] {
+    return this.#live?.resources(server) ?? [];
+  }
+
+  async readResource(server: string, uri: string, options: { signal: AbortSignal }): Promise<McpResourceContent[]> {
+    return (await this.#known(server)).readResource(server, uri, options);
+  }
+
+  /** What a slash command of a server stands for. `text` is what follows its name. */
+  async expandPrompt(name: string, text: string, options: { signal: AbortSignal }): Promise<McpPromptMessage[]> {
+    return (await this.#known(name)).expandPrompt(name, text, options);
+  }
+
+  /** Ends every connection, and the processes behind them. */
+  async close(): Promise<void> {
+    await (await this.#loading)?.close();
+  }
+
+  async #known(name: string): Promise<SessionServers> {
+    const live = await this.#loading;
+    if (live === undefined) throw new HeddleError('invalid_config', `Server not found: ${name}`);
+    return live;
+  }
+
+  /** What will be said of servers that nothing was done about yet. */
+  #foretell(): McpServerStatus[] {
+    const refusals = findRefusals(this.#awaited);
+    return [...this.#awaited].map(([name, { scope = 'dynamic' }]) => {
+      const { status, reason } = refusals.get(name) ?? {};
+      return { name, status: status ?? 'pending', scope, ...(reason !== undefined && { error: reason }) };
+    });
+  }
+
+  #load(): Promise<SessionServers> {
+    this.#loading ??= import('./session-servers.js').then(({ SessionServers: Live }) => {
+      this.#live = new Live(this.#clock, this.#parts);
+      if (this.#hasBegun) this.#live.begin();
+      return this.#live;
+    });
+    return this.#loading;
   }
 }

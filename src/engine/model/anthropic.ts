@@ -13,6 +13,7 @@ import {
   type RunHelper,
 } from './credentials.js';
 import { type BodyReader, createProxyFetch, type Fetch, type FetchInit, proxyFor } from './proxy.js';
+import { readRateLimit } from './rate-limit-headers.js';
 import { createSseParser, type SseEvent } from './sse.js';
 
 export interface AnthropicOptions extends CredentialSources {
@@ -82,7 +83,7 @@ export function createAnthropicProvider(options: AnthropicOptions): ModelProvide
     const { status } = response;
     const requestId = response.headers.get('request-id') ?? undefined;
     logger?.('debug', 'model answer', { endpoint, status, requestId });
-    onResponse?.({ requestId });
+    onResponse?.({ requestId, rateLimit: readRateLimit(response.headers) });
 
     if (!response.ok) {
       const text = redact(await call.readText(response));

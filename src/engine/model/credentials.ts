@@ -35,7 +35,7 @@ export interface Credentials {
 const HELPER_TTL_MS = 5 * 60_000;
 
 /** Whether a provider made from these sources could speak to the API at all. */
-export const hasCredentials = (sources: CredentialSources): boolean => sourceOf(sources) !== 'none';
+export const hasCredentials = (sources: CredentialSources): boolean => keySourceOf(sources) !== 'none';
 
 type Source =
   | 'config'
@@ -45,7 +45,8 @@ type Source =
   | 'ANTHROPIC_CUSTOM_HEADERS'
   | 'none';
 
-function sourceOf({ env, apiKey, authToken, apiKeyHelper }: CredentialSources): Source {
+/** Where the key would come from. */
+export function keySourceOf({ env, apiKey, authToken, apiKeyHelper }: CredentialSources): Source {
   if (clean(authToken) || clean(apiKey)) return 'config';
   if (clean(env['ANTHROPIC_AUTH_TOKEN'])) return 'ANTHROPIC_AUTH_TOKEN';
   if (clean(env['ANTHROPIC_API_KEY'])) return 'ANTHROPIC_API_KEY';
@@ -59,7 +60,7 @@ export function createCredentials(
   sources: CredentialSources & { clock: Clock; runHelper?: RunHelper; extraSecrets?: readonly string[] },
 ): Credentials {
   const { env, clock, runHelper } = sources;
-  const source = sourceOf(sources);
+  const source = keySourceOf(sources);
   const secrets = new Set<string>(sources.extraSecrets);
   let helped: { key: Promise<string>; at: number } | undefined;
   let refusedKey: string | undefined;

@@ -20,8 +20,10 @@ export function askToChange(subject: Case): Decision {
       ...withSuggestions(suggestForEdit({ mode: policy.mode, path: place, addsDirectory: outside !== undefined })),
     };
   }
-  if (call.changed === true)
-    return ask(`${call.tool} is not what it was when it was allowed: its definition has changed`);
+  if (call.changed === true) {
+    const reason = `${call.tool} is not what it was when it was allowed: its definition has changed`;
+    return { ...ask(reason), ...withSuggestions(suggestForTool(call.tool)) };
+  }
   if (call.tool === 'WebFetch') return askForFetch(subject);
   return { ...ask(`${call.tool} requires approval`), ...withSuggestions(suggestForTool(call.tool)) };
 }

@@ -1,4 +1,5 @@
 import { canonicalToolName } from '../../protocol/plain.js';
+import { mcpToolName } from '../mcp/names.js';
 import { askToChange, withSuggestions } from './ask.js';
 import { allow, ask, because, by, type Case, isPlainEdit } from './case.js';
 import { showCommand, showReason } from './show.js';
@@ -100,7 +101,7 @@ function judge(subject: Case): Decision {
 function forbid(subject: Case): Decision | undefined {
   const { call, policy, line, web } = subject;
   const { deny } = policy.book;
-  const denied = deny.tool(call.tool) ?? namedRule(deny, call);
+  const denied = deny.tool(call.tool) ?? namedRule(deny, call) ?? serverRule(deny, call);
   if (denied !== undefined) return denyBy(denied, `Permission to use ${call.tool} has been denied.`);
   if (line !== undefined) {
     const hit = line.denied();
@@ -136,14 +137,22 @@ const denyBy = (rule: CompiledRule, text: string): Decision => ({
   ...by(rule),
 });
 
-/** A rule about an agent, a skill, a setting, by its name. */
+/** A rule about an agent, a skill, a setting, a server, by its name. */
 export function namedRule(rules: RuleIndex, { tool, input }: PermissionCall): CompiledRule | undefined {
-  for (const field of ['subagent_type', 'skill', 'command', 'setting', 'uri']) {
+  for (const field of ['subagent_type', 'skill', 'command', 'setting', 'uri', 'server']) {
     const value = input[field];
     const rule = typeof value === 'string' ? rules.name(tool, value.replace(/^\//, '')) : undefined;
     if (rule !== undefined) return rule;
   }
   return tool === 'Task' && input.subagent_type === undefined ? rules.name(tool, 'general-purpose') : undefined;
+}
+
+/** Tools of ours that do something with a server, which their input names. */
+const SERVER_TOOLS: ReadonlySet<string> = new Set(['ListMcpResourcesTool', 'ReadMcpResourceTool', 'McpSampling']);
+
+/** A rule that forbids everything of a server forbids what is had of it by other ways than its tools. */
+function serverRule(rules: RuleIndex, { tool, input: { server } }: PermissionCall): CompiledRule | undefined {
+  return SERVER_TOOLS.has(tool) && typeof server === 'string' ? rules.tool(mcpToolName(server, '')) : undefined;
 }
 
 /** What a rule asks about, and what a rule that denies may be about. */
@@ -175,7 +184,7 @@ function demand(subject: Case): Decision | undefined {
     if (hidden !== undefined)
       return ask(`There are rules about commands, and this one can't be checked before it runs: ${hidden}`);
   }
-  const asked = asking.tool(call.tool) ?? namedRule(asking, call);
+  const asked = asking.tool(call.tool) ?? namedRule(asking, call) ?? serverRule(asking, call);
   if (asked !== undefined) return askBy(asked, `The rule ${asked.text} asks about every call`);
   const hit = line === undefined ? findPathHit(asking, call, policy) : undefined;
   if (hit !== undefined)
@@ -237,6 +246,8 @@ function delegate({ call, policy }: Case): Decision | undefined {
 /** Reading goes on; the rest is put to a person, who may approve one call. */
 function plan(subject: Case): Decision {
   const { call, policy, line } = subject;
+  if (call.tool === 'EnterPlanMode') return allow('It is on already', 'mode');
+  if (isPlanEdit(subject)) return allow('It changes the file of the plan, and nothing else', 'mode');
   const read = judgeRead(subject);
   if (read !== undefined) return read;
   const path = accessesOf(call, policy).find(({ access }) => access === 'write')?.path;
@@ -247,6 +258,13 @@ function plan(subject: Case): Decision {
         ? `write to ${path}`
         : `use ${call.tool}`;
   return { ...askToChange(subject), reason: `Cannot ${what} while in plan mode.`, reasonType: 'mode' };
+}
+
+/** Under whatever name: what counts is where it really is. */
+function isPlanEdit(subject: Case): boolean {
+  const { call, policy } = subject;
+  if (policy.plan?.isOwn !== true || !isPlainEdit(subject)) return false;
+  return accessesOf(call, policy).every(({ path }) => path === policy.plan?.file);
 }
 
 /** What a rule allows. */
@@ -337,11 +355,8 @@ function judgeRead(subject: Case): Decision | undefined {
     };
   }
   if (!isReadOnlyCall(subject)) return undefined;
-  const outside = outsideOf(
-    call,
-    policy,
-    policy.ownFolder === undefined ? policy.roots : [...policy.roots, policy.ownFolder],
-  );
+  const own = [policy.ownFolder, policy.plan?.file].filter((place) => place !== undefined);
+  const outside = outsideOf(call, policy, [...policy.roots, ...own]);
   const share = accessesOf(call, policy).find(
     ({ path, given }) => isShare(given ?? path) && policy.platform === 'win32',
   );

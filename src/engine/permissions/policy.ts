@@ -38,6 +38,8 @@ export interface PermissionPolicy {
   roots: readonly string[];
   /** Where the session keeps output that is too long to show: its calls may read there. */
   ownFolder?: string;
+  /** The file of the plan, links resolved: calls may read it, and those of its owner may write it in plan mode. */
+  plan?: { file: string; isOwn: boolean };
   /** Files and folders that the session's settings come from, links resolved and not: protected under any name. */
   ownPlaces?: readonly string[];
   home: string;

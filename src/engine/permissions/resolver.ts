@@ -9,10 +9,19 @@ import type {
 import { applyPermissions } from '../choices.js';
 import { notify } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
+import { findPlanFile } from '../plan/plan-file.js';
 import type { SessionScope } from '../scope.js';
 import type { HookOpinion } from './decide-hooked.js';
 import type { Decision, PermissionPolicy } from './policy.js';
-import { type Grounds, placesOf, toGrounds, toPermissionCall, toPolicy } from './session-case.js';
+import {
+  type Grounds,
+  groundsOfAnswer,
+  markOfGrounds,
+  placesOf,
+  toGrounds,
+  toPermissionCall,
+  toPolicy,
+} from './session-case.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
@@ -112,10 +121,11 @@ async function takeApproval(
   // A PreToolUse hook that asks, or has failed, wants a person.
   const hook = asked.hook?.verdict === 'ask' ? asked.hook : REQUEST_ALLOWED;
   const next = { ...asked, input, ...(await judge(scope, { ...asked, input, hook })) };
-  const { decision, judgedOn } = next;
+  const { decision } = next;
+  const judgedOn = shownGrounds(asked, next);
   if (decision.verdict === 'deny') return answered(scope, call.block, await denyAloud(scope, next, decision, signal));
   if (decision.verdict === 'ask') return next;
-  await applyPermissions(scope, updatedPermissions, before.suggestions ?? []);
+  await applyPermissions(scope, updatedPermissions, { suggested: before.suggestions ?? [], shown: shownIn(asked) });
   return answered(scope, call.block, { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) });
 }
 
@@ -123,12 +133,30 @@ const REQUEST_ALLOWED: HookOpinion = { verdict: 'allow', reason: 'A PermissionRe
 
 async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Promise<Judgement> {
   const places = await placesOf(scope, { tool, input });
-  const book = await scope.guard.rules();
+  const book = await scope.guard.rules(scope.state.turnRules);
   // Loaded with the first call that is judged: the parser of shell lines is large.
   const { decideWithHook } = await import('./decide-hooked.js');
   const call = toPermissionCall(scope, { tool, input }, places);
-  const decision = decideWithHook(call, { ...toPolicy(scope, book), ...sandboxedOf(scope, input) }, hook);
-  return { decision: withoutWrites(decision, scope.config), judgedOn: toGrounds(scope, places) };
+  const policy = { ...toPolicy(scope, book), ...(await planOf(scope)), ...sandboxedOf(scope, input) };
+  const judgedOn = toGrounds(scope, { tool, input }, places);
+  let decision = decideWithHook(call, policy, hook);
+  if (!(await isStillMeant(scope, decision, { tool, judgedOn }))) {
+    decision = decideWithHook({ ...call, changed: true }, policy, hook);
+  }
+  return { decision: withoutWrites(decision, scope.config), judgedOn };
+}
+
+const KEPT_LAYERS: ReadonlySet<string> = new Set(['local', 'project', 'user']);
+
+/** A rule that allows a tool of a server means the tool that it was given for. */
+async function isStillMeant(
+  scope: SessionScope,
+  { verdict, rule, layer }: Decision,
+  { tool, judgedOn: { definition: hash } }: { tool: WholeTool; judgedOn: Grounds },
+): Promise<boolean> {
+  if (verdict !== 'allow' || rule === undefined || hash === undefined) return true;
+  const approvals = await scope.toolApprovals();
+  return approvals.stillHolds({ name: tool.name, hash }, { kept: KEPT_LAYERS.has(layer ?? '') });
 }
 
 /** Only a command that really runs in the sandbox may be allowed because of it; one that would leave it is asked about. */
@@ -141,11 +169,29 @@ function sandboxedOf(
   return sandbox.covers(command) ? { sandboxed: { autoAllow: sandbox.autoAllows } } : {};
 }
 
+/** An agent may look at the plan of its session. */
+async function planOf(scope: SessionScope): Promise<Pick<PermissionPolicy, 'plan'>> {
+  const file = await findPlanFile(scope);
+  return file === undefined ? {} : { plan: { file, isOwn: scope.agent === undefined } };
+}
+
 async function ask(scope: SessionScope, asked: AskedCall, signal: AbortSignal): Promise<Permission> {
   const { call, tool, input, decision } = asked;
   const message = `Heddle needs your permission to use ${tool.name}`;
   void notify(scope, { message, notification_type: 'permission_prompt' }, signal);
-  const reply = await scope.questions.ask(await toQuestion(scope, asked), { recorder: scope.recorder, signal });
+  const question = await toQuestion(scope, asked);
+  void scope.recorder.life({
+    kind: 'call',
+    state: 'requested',
+    toolUseId: question.tool_use_id,
+    questionId: question.id,
+    grounds: markOfGrounds(asked.judgedOn),
+    ...(asked.judgedOn.definition !== undefined && { definition: asked.judgedOn.definition }),
+    ...(question.explanation !== undefined && { explanation: question.explanation }),
+  });
+  // Whoever is asked has seen the call, also where it takes time to write it.
+  await scope.recorder.outbox.shown(signal);
+  const reply = await scope.questions.ask(question, { signal });
   if (signal.aborted) return deny('The request was interrupted.', { input, interrupt: true });
   if (reply.kind === 'nobody') return denyAloud(scope, asked, decision, signal);
   if (reply.kind === 'failed')
@@ -185,17 +231,30 @@ async function accept(
   const { decision, judgedOn: now } = await judge(scope, { call, tool, input });
   if (decision.verdict === 'deny')
     return answered(scope, block, await denyAloud(scope, { ...asked, input }, decision, signal));
-  // What was approved is what was shown: when a link has moved since, the pipeline finds that the grounds differ.
-  const judgedOn = result.updatedInput === undefined ? asked.judgedOn : now;
-  await applyPermissions(scope, result.updatedPermissions ?? [], before.suggestions ?? []);
+  const judgedOn = shownGrounds(asked, { input, judgedOn: now });
+  const suggested = before.suggestions ?? [];
+  await applyPermissions(scope, result.updatedPermissions ?? [], { suggested, shown: shownIn(asked) });
   return answered(scope, block, { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) });
 }
+
+/**
+ * What was approved is what was shown, whether or not the answer repeats the input: when a link, the folder or the tool is
+ * another since, the pipeline finds that the grounds differ.
+ */
+const shownGrounds = (asked: AskedCall, { input, judgedOn }: Pick<AskedCall, 'input' | 'judgedOn'>): Grounds =>
+  isDeepStrictEqual(input, asked.input) ? asked.judgedOn : groundsOfAnswer(asked.judgedOn, judgedOn);
+
+/** The tool as whoever answered has seen it. */
+const shownIn = ({ tool, judgedOn: { definition } }: AskedCall): { name: string; hash: string | undefined } => ({
+  name: tool.name,
+  hash: definition,
+});
 
 /** An answer is on the disk before it has effects. */
 async function answered(scope: SessionScope, block: ToolUseBlock, permission: Permission): Promise<Permission> {
   const outcome =
     permission.kind === 'allow'
-      ? { behavior: 'allow' as const, updatedInput: permission.input }
+      ? { behavior: 'allow' as const, updatedInput: permission.input, grounds: markOfGrounds(permission.judgedOn) }
       : { behavior: 'deny' as const, message: permission.message };
   await scope.recorder.life({ kind: 'call', state: 'answered', toolUseId: block.id, ...outcome }, { sync: true });
   return permission;
@@ -212,7 +271,19 @@ async function fromLog(scope: SessionScope, judged: JudgedCall, signal: AbortSig
   // What was approved then may have been denied since, by a rule or by a hook.
   const { decision, judgedOn } = await judge(scope, { ...judged, input });
   if (decision.verdict === 'deny') return denyAloud(scope, { ...judged, input }, decision, signal);
+  if (!isAsShown(judged, { input, judgedOn })) return undefined;
   return { kind: 'allow', input, judgedOn, ...exclusionsOf(decision) };
+}
+
+/** What was approved then is still what it was. Who answers elsewhere was shown what was asked about. */
+function isAsShown(
+  { call, input: asked }: JudgedCall,
+  { input, judgedOn }: Pick<AskedCall, 'input' | 'judgedOn'>,
+): boolean {
+  const { answer, shown } = call;
+  const mark = answer?.grounds ?? (isDeepStrictEqual(input, asked) ? shown?.grounds : undefined);
+  if (mark !== undefined) return mark === markOfGrounds(judgedOn);
+  return shown?.definition === undefined || shown.definition === judgedOn.definition;
 }
 
 /** A denial that does not come from a person is shown, so that it is not known to the model alone. */
@@ -260,6 +331,7 @@ async function toQuestion(scope: SessionScope, { call, tool, input, decision }: 
     ...(decision.layer !== undefined && { decision_reason_rule_source: decision.layer }),
     explanation: explainDecision(decision),
     cwd: scope.state.cwd,
+    ...(scope.agent && { agent_id: scope.agent.id, parent_tool_use_id: scope.agent.toolUseId }),
   };
 }
 

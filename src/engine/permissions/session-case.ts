@@ -1,6 +1,7 @@
 /** The calls of a session as they are judged. */
-import type { FileStat, ToolAccess, WholeTool } from '../../protocol/index.js';
+import type { FileStat, PermissionMode, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
+import { createSha256 } from '../workspace/sha256.js';
 import { ownPlacesOf } from './own-places.js';
 import type { PermissionCall, PermissionPolicy } from './policy.js';
 
@@ -8,9 +9,17 @@ import type { PermissionCall, PermissionPolicy } from './policy.js';
 export interface Grounds {
   /** Equal for equal grounds. */
   key: string;
+  cwd: string;
+  /** What is done with each place. */
+  touched: readonly Touched[];
   /** Each place as the tool names it, and with its links resolved. */
   places: ReadonlyMap<string, string>;
+  mode: PermissionMode;
+  /** What a tool of a server is. */
+  definition?: string;
 }
+
+type Touched = Pick<Place, 'path' | 'real' | 'access'>;
 
 export interface ToolCall {
   tool: WholeTool;
@@ -20,12 +29,41 @@ export interface ToolCall {
 export type Place = ToolAccess & { real: string; kind?: FileStat['kind']; matches?: string };
 
 export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> =>
-  toGrounds(scope, await placesOf(scope, call));
+  toGrounds(scope, call, await placesOf(scope, call));
 
-export const toGrounds = ({ state }: SessionScope, places: readonly Place[]): Grounds => ({
-  key: JSON.stringify([state.cwd, places.map(({ path, real, access }) => [path, real, access])]),
-  places: new Map(places.map(({ path, real }) => [path, real])),
+export const toGrounds = ({ state, mcp }: SessionScope, { tool }: ToolCall, places: readonly Place[]): Grounds => {
+  const touched = places.map(({ path, real, access }) => ({ path, real, access }));
+  return ground({ cwd: state.cwd, mode: state.mode, touched, definition: mcp.definitionOf(tool.name) });
+};
+
+const ground = ({
+  cwd,
+  mode,
+  touched,
+  definition,
+}: Pick<Grounds, 'cwd' | 'mode' | 'touched'> & { definition: string | undefined }): Grounds => ({
+  key: JSON.stringify([cwd, touched.map(({ path, real, access }) => [path, real, access]), definition]),
+  cwd,
+  mode,
+  touched,
+  places: new Map(touched.map(({ path, real }) => [path, real])),
+  ...(definition !== undefined && { definition }),
 });
+
+/**
+ * The grounds of an answer that changes the input: whatever whoever answered was shown is as it was then, and only what the
+ * new input brings with it is as it is now.
+ */
+export const groundsOfAnswer = (shown: Grounds, now: Grounds): Grounds =>
+  ground({
+    cwd: shown.cwd,
+    mode: shown.mode,
+    touched: now.touched.map(({ path, real, access }) => ({ path, real: shown.places.get(path) ?? real, access })),
+    definition: shown.definition,
+  });
+
+/** As a log keeps them. */
+export const markOfGrounds = ({ key }: Grounds): string => createSha256().update(key).digest('base64url');
 
 export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Place[]> {
   const [named, linked] = await Promise.all([namedPlaces(scope, call), linkedPlaces(scope, call)]);

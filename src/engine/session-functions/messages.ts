@@ -1,3 +1,4 @@
+import { loadAgent } from '../agents/load-agent.js';
 import { readEntries, toChain } from '../sessions/chain.js';
 import { type BoundaryEntry, type ChainEntry, type Entry, isChainEntry } from '../sessions/entry.js';
 import { type DirOption, glanceAtNamed, type PageOptions, pageOf, type SessionParts, storedId } from './named.js';
@@ -49,13 +50,8 @@ export async function getSubagentMessages(
 ): Promise<SessionMessage[]> {
   const sessionId = await storedId(parts, named);
   const ids = await listSubagents(parts, sessionId, options);
-  const loaded = ids.includes(agentId) ? await parts.store.load(sessionId, { agentId }) : undefined;
-  if (loaded === undefined) return pageOf([], options);
-  // In its own log an agent is no side matter.
-  const entries = (await readEntries(loaded.lines)).map(
-    (entry): Entry => (isChainEntry(entry) ? { ...entry, isSidechain: false } : entry),
-  );
-  return pageOf(toSessionMessages(toChain(entries), { sessionId }), options);
+  const loaded = ids.includes(agentId) ? await loadAgent(parts.store, { sessionId, agentId }) : undefined;
+  return pageOf(loaded ? toSessionMessages(loaded.entries, { sessionId }) : [], options);
 }
 
 /** What was said, without what the engine put in for the model alone. */

@@ -75,7 +75,7 @@ export function toChain(all: readonly Entry[]): Entry[] {
   const places = new Map<string, number>();
   for (const [place, { uuid }] of links.entries()) if (!places.has(uuid)) places.set(uuid, place);
   const onChain = new Set<Entry>();
-  let place = links.length - 1;
+  let place = lastPlace(all, { links, places });
   for (let entry = links[place]; entry !== undefined && !onChain.has(entry); entry = links[place]) {
     onChain.add(entry);
     const parent = entry.parentUuid ?? (isBoundary(entry) ? entry.logicalParentUuid : null);
@@ -91,6 +91,19 @@ export function toChain(all: readonly Entry[]): Entry[] {
     if (isLifeEntry(entry) || onChain.has(entry)) kept.push(entry);
   }
   return kept;
+}
+
+/** Where the conversation ends: with what was last said, unless it went back since, and nothing was said there yet. */
+function lastPlace(
+  all: readonly Entry[],
+  { links, places }: { links: readonly ChainEntry[]; places: ReadonlyMap<string, number> },
+): number {
+  const last = links.length - 1;
+  const branch = all.findLast((entry) => isLifeEntry(entry) && entry.kind === 'branch');
+  if (branch === undefined || !('at' in branch)) return last;
+  const leaf = links[last];
+  if (leaf !== undefined && all.lastIndexOf(leaf) > all.lastIndexOf(branch)) return last;
+  return branch.at === null ? -1 : (places.get(branch.at) ?? last);
 }
 
 /** Other writers link a result to its call alone; when there were several calls, those of all but one are on no path. */
@@ -131,6 +144,8 @@ function outlivesBranch(entry: Entry, calls: ReadonlySet<string>): boolean {
       return true;
     case 'call':
       return calls.has(entry.toolUseId);
+    case 'agent':
+      return calls.has(entry.toolUseId ?? '');
     default:
       return false;
   }

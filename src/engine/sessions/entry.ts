@@ -23,6 +23,8 @@ export interface ChainFields {
   version: string;
   userType: 'external';
   isSidechain: boolean;
+  /** The subagent whose log it is. */
+  agentId?: string;
   /** Ours; other programs append to such files too. */
   writer?: 'heddle';
   gitBranch?: string;
@@ -125,13 +127,17 @@ export interface AbortedEntry extends LifeFields {
 }
 
 /** The life of a tool call between its block and its result. */
-export type CallEntry = LifeFields & { kind: 'call'; toolUseId: string } & (
-    | { state: 'requested'; questionId: string; explanation?: string }
+export type CallEntry = LifeFields & {
+  kind: 'call';
+  toolUseId: string;
+} /** `grounds`, `definition`: a mark of what the question rested on, and of the tool of a server that it was about. */ & (
+    | { state: 'requested'; questionId: string; explanation?: string; grounds?: string; definition?: string }
     | {
         state: 'answered';
         behavior: 'allow' | 'deny';
         updatedInput?: Record<string, unknown>;
         message?: string;
+        grounds?: string;
       }
     | { state: 'started' }
   );
@@ -141,6 +147,12 @@ export interface SetEntry extends LifeFields {
   kind: 'set';
   model?: string | null;
   mode?: PermissionMode;
+  /** The mode to go back to from plan mode. */
+  modeBefore?: PermissionMode;
+  /** The name of the file of the plan; the folder is not for a log to say. */
+  plan?: string;
+  /** Whether the model was told that plan mode is on. */
+  planTold?: boolean;
   maxThinkingTokens?: number | null;
   /** Where relative paths start. */
   cwd?: string;
@@ -168,10 +180,43 @@ export type TaskEntry = LifeFields & { kind: 'task'; taskId: string } & (
     | { state: 'told' }
   );
 
+/** Instructions that the model was told of. */
+export interface MemoryEntry extends LifeFields {
+  kind: 'memory';
+  /** With links resolved. */
+  paths: string[];
+}
+
+/** A subagent begins: stands at the beginning of its log, and in the log of whoever started it. */
+export interface AgentEntry extends LifeFields {
+  kind: 'agent';
+  agentId: string;
+  /** The name of its definition. */
+  agentType: string;
+  description: string;
+  /** The call that started it. */
+  toolUseId?: string;
+  /** Where it works, when that is a work tree of its own. */
+  worktree?: KeptWorktree;
+}
+
+export interface KeptWorktree {
+  path: string;
+  /** The folder in it that stands for the one of whoever started the agent. */
+  cwd: string;
+  /** The repository that it belongs to, its branch, and the commit that this began with; absent when a hook made it. */
+  repository?: string;
+  branch?: string;
+  base?: string;
+}
+
 /** A model call beside the conversation: the context knows nothing of it, the cost counts it. */
 export interface AsideEntry extends LifeFields {
   kind: 'aside';
   purpose: string;
+  /** Made by this subagent, whose own log has it too. */
+  agentId?: string;
+  agentType?: string;
   messageId: string;
   model: string;
   usage: Usage;
@@ -257,6 +302,8 @@ export type LifeEntry =
   | FallbackEntry
   | NotedEntry
   | TaskEntry
+  | AgentEntry
+  | MemoryEntry
   | AsideEntry
   | ListEntry
   | BranchEntry

@@ -1,4 +1,5 @@
 import type { Lease, SessionKey, SessionStore } from '../../protocol/index.js';
+import { cutAfter } from './chain.js';
 import { type Entry, isChainEntry, isLifeEntry } from './entry.js';
 import { lastMarks, type Mark } from './mark.js';
 import { toRepeat } from './repeat.js';
@@ -23,7 +24,7 @@ export class Log {
   readonly key: SessionKey;
   readonly #store: SessionStore | undefined;
   readonly #lease: Lease | undefined;
-  readonly #entries: Entry[];
+  #entries: Entry[];
   readonly #marks: Map<Mark['type'], Mark>;
   #sinceMarks = 0;
   /** Lines that the store is not known to have. */
@@ -56,18 +57,30 @@ export class Log {
     return this.#leaf;
   }
 
+  /** It is more than the memory of this process. */
+  get isKept(): boolean {
+    return this.#store !== undefined;
+  }
+
   get path(): string | undefined {
     return this.#store?.pathOf?.(this.key);
   }
 
   /** Writes an entry, then counts it as happened. With `sync` it is on the disk when this returns or resolves. */
   append(entry: Entry, options: { sync?: boolean } = {}): void | Promise<void> {
+    if (isLifeEntry(entry) && entry.kind === 'branch') this.#goBack(entry.at);
     this.#entries.push(entry);
     if (isChainEntry(entry)) this.#leaf = entry.uuid;
     if (isLifeEntry(entry) && entry.kind === 'turn' && entry.state === 'started') {
       this.#leaving = this.#leaveArchive(entry.timestamp);
     }
     return this.#write(entry, options);
+  }
+
+  /** What came after that entry counts no more; null: nothing that was said does. */
+  #goBack(at: string | null): void {
+    this.#entries = cutAfter(this.#entries, at);
+    this.#leaf = this.#entries.findLast(isChainEntry)?.uuid ?? null;
   }
 
   mark(mark: Mark): void | Promise<void> {

@@ -1,5 +1,6 @@
 import type { LoadedSession, PermissionUpdate, SessionStore } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import { isAgentId } from '../agents/identity.js';
 import { type AbortedEntry, type AssistantEntry, type Entry, isLifeEntry, LOG_FORMAT, type SetEntry } from './entry.js';
 import type { TaskNotice } from '../tasks.js';
 import { chainTo, readEntries, toChain } from './chain.js';
@@ -63,7 +64,7 @@ export function cutAnswers(entries: readonly Entry[]): Pick<AbortedEntry, 'messa
   return [...cut.values()].map(({ id, model, usage }) => ({ messageId: id, model, usage }));
 }
 
-const CHOICES = ['model', 'mode', 'maxThinkingTokens', 'cwd'] as const;
+const CHOICES = ['model', 'mode', 'modeBefore', 'planTold', 'maxThinkingTokens', 'cwd'] as const;
 type Choices = Pick<SetEntry, (typeof CHOICES)[number]>;
 
 /** The choices that were in force when the log ended. */
@@ -113,5 +114,10 @@ export function untoldTasks(entries: readonly Entry[]): TaskNotice[] {
   return [...notices.values()];
 }
 
-const describeLost = (taskId: string, description: string): string =>
-  `<task-notification>\n<task-id>${taskId}</task-id>\n<status>stopped</status>\n<summary>Background task "${description.replaceAll('<', '&lt;')}" ended with the process that ran it; it is not running any more.</summary>\n</task-notification>`;
+function describeLost(taskId: string, description: string): string {
+  const name = `"${description.replaceAll('<', '&lt;')}"`;
+  const summary = isAgentId(taskId)
+    ? `Agent ${name} was stopped with the process that ran it. What it had done until then stays done; to go on with it, give ${taskId} as resume.`
+    : `Background task ${name} ended with the process that ran it; it is not running any more.`;
+  return `<task-notification>\n<task-id>${taskId}</task-id>\n<status>stopped</status>\n<summary>${summary}</summary>\n</task-notification>`;
+}

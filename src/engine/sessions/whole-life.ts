@@ -53,16 +53,22 @@ const COUNTED: Shape = {
   usage: (usage) => isFields(usage) && hasShape(usage, USAGE),
 };
 
+const isWorktree: Check = (value) => isFields(value) && hasShape(value, { path: isText, cwd: isText });
+
 /** What readers take for granted of each kind. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   turn: { state: isText, promptUuid: maybe(isText), subtype: maybe(isText) },
+  memory: { paths: listOf(isText) },
+  agent: { agentId: isText, agentType: isText, toolUseId: maybe(isText), worktree: maybe(isWorktree) },
   step: COUNTED,
   aborted: COUNTED,
-  aside: COUNTED,
+  aside: { ...COUNTED, agentId: maybe(isText), agentType: maybe(isText) },
   call: { toolUseId: isText },
   set: {
     model: maybe(orNull(isText)),
     mode: maybe(isText),
+    modeBefore: maybe(isText),
+    plan: maybe(isText),
     maxThinkingTokens: maybe(orNull(Number.isFinite)),
     cwd: maybe(isText),
   },
@@ -86,11 +92,12 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 const CALL_STATES: Readonly<Record<string, Shape>> = {
-  requested: { questionId: isText, explanation: maybe(isText) },
+  requested: { questionId: isText, explanation: maybe(isText), grounds: maybe(isText), definition: maybe(isText) },
   answered: {
     behavior: (value) => value === 'allow' || value === 'deny',
     message: maybe(isText),
     updatedInput: maybe(isFields),
+    grounds: maybe(isText),
   },
   started: {},
 };

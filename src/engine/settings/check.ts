@@ -98,7 +98,7 @@ const HOOK_NEEDS: Readonly<Record<string, string | undefined>> = {
   prompt: 'prompt',
   agent: 'prompt',
   http: 'url',
-  mcp_tool: undefined,
+  mcp_tool: 'tool',
 };
 
 const FAILURE_EFFECTS = new Set<unknown>(['allow', 'ask', 'deny']);

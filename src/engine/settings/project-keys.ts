@@ -84,6 +84,7 @@ export const PROJECT_KEYS: Readonly<Record<string, KeyRule>> = {
   companyAnnouncements: 'when trusted',
   skipWebFetchPreflight: restricts(false, 'when trusted'),
   claudeMdExcludes: 'when trusted',
+  includeGitInstructions: 'when trusted',
 };
 
 /** A key of the project that does not count. */

@@ -1,4 +1,5 @@
 import type { ToolResultBlock } from '../../protocol/index.js';
+import { canonicalToolName } from '../../protocol/plain.js';
 import { type HookRemarks, toRemarks } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope, TurnTally } from '../scope.js';
@@ -14,6 +15,8 @@ export interface BatchEnd {
 
 /** Read-only calls of one message that run at a time: a thousand Reads must not hold a thousand files. */
 const MAX_TOGETHER = 16;
+/** Agents mostly wait for their model. */
+const MAX_AGENTS = 50;
 
 /**
  * Runs the calls of one message. All are judged at once, so that every question is visible; read-only calls then run
@@ -27,6 +30,7 @@ export async function runBatch(
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const seats = createSeats(MAX_TOGETHER);
+  const agentSeats = createSeats(MAX_AGENTS);
   const done: FinishedCall[] = [];
   let interrupt = false;
   let stopped: HookRemarks['stop'];
@@ -47,7 +51,7 @@ export async function runBatch(
           }
           pass.resolve();
           await before.passed;
-          leave = await seats();
+          leave = await (isAgentCall(call) ? agentSeats() : seats());
         },
       });
       leave();
@@ -68,6 +72,8 @@ export async function runBatch(
   stopped ??= await tellBatch(scope, done, options.signal);
   return { interrupt, ...(stopped && { stop: stopped }) };
 }
+
+const isAgentCall = ({ block }: OpenCall): boolean => canonicalToolName(block.name) === 'Task';
 
 /** Tells the hooks that all calls of an answer are over. */
 async function tellBatch(

@@ -7,10 +7,16 @@ export interface LedgerOptions {
   onNote?(path: string, hash: string): void;
 }
 
+/** That of a session, which may begin anew. */
+export interface SessionLedger extends ReadLedger {
+  /** The model knows no file any more. */
+  forget(): void;
+}
+
 const hashOf = (content: Uint8Array): string => createSha256().update(content).digest('base64url');
 
 /** Knows by content, not by time: a touched file is still known, and one changed within a clock tick is not. */
-export function createReadLedger(options: LedgerOptions = {}): ReadLedger {
+export function createReadLedger(options: LedgerOptions = {}): SessionLedger {
   const known = new Map(Object.entries(options.known ?? {}));
   return {
     note(path, content) {
@@ -24,6 +30,7 @@ export function createReadLedger(options: LedgerOptions = {}): ReadLedger {
       if (hash === undefined) return 'unread';
       return hash === hashOf(content) ? 'current' : 'changed';
     },
+    forget: () => known.clear(),
   };
 }
 

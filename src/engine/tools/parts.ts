@@ -1,5 +1,8 @@
+import type { SessionAgents } from '../agents/session-agents.js';
 import type { CallAside } from '../aside-call.js';
+import type { SkillCalls } from '../commands/skill-calls.js';
 import type { Lists } from '../lists.js';
+import type { PlanMode } from '../plan/plan-mode.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { ListedTask } from '../sessions/entry.js';
 import type { OutputFile } from '../sessions/kept-output.js';
@@ -10,6 +13,10 @@ import type { Tasks } from '../tasks.js';
 export interface ToolParts {
   tasks: Tasks;
   lists: Lists;
+  agents: SessionAgents;
+  skills: SkillCalls;
+  /** That of the main thread: agents have no plan of their own. */
+  plan: PlanMode;
   /** Tells hooks of a task that is about to be added or done; gives the reason if they do not want it. */
   refuseTask?: (
     event: 'TaskCreated' | 'TaskCompleted',

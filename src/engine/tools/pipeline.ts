@@ -8,13 +8,14 @@ import type {
   ToolResultContent,
   WholeTool,
 } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
 import type { CheckpointedCall } from '../checkpoints/checkpoints.js';
 import { setCwd } from '../choices.js';
 import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js';
 import { watchAbort } from '../hooks/grace.js';
 import type { OpenCall } from '../next-action.js';
 import { resolvePermission } from '../permissions/resolver.js';
-import { groundsOf } from '../permissions/session-case.js';
+import { type Grounds, groundsOf, type ToolCall } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
 
@@ -44,8 +45,10 @@ export const runCall = (scope: SessionScope, call: OpenCall, options: CallOption
 async function live(scope: SessionScope, call: OpenCall, options: CallOptions): Promise<CallOutcome> {
   const { block } = call;
   const { signal } = options;
-  if (call.life === 'started') return refuse(UNKNOWN_END);
+  if (call.life === 'started') return refuse(unknownEnd(call));
 
+  // A server that is on its way may bring it.
+  if (isMcpName(block.name)) await scope.mcp.toolArrived(block.name, { signal, withinMs: ARRIVAL_MS });
   const tool = scope.state.tools.get(block.name);
   if (tool === undefined) return refuseUsage(`Error: No such tool available: ${block.name}`);
   if (call.invalidInput !== undefined) return refuseUsage(invalidJson(tool, call.invalidInput));
@@ -76,10 +79,12 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   if (permission.kind === 'allow') {
     judged.input = permission.input;
     await options.mayRun({ readOnly: tool.isReadOnly(judged.input, { cwd: scope.state.cwd }) });
-    // Calls before this one may have moved the folder or a link, and so what was judged: then it is judged anew.
-    const grounds = await groundsOf(scope, judged).catch(() => undefined);
-    if (grounds?.key !== permission.judgedOn.key) {
+    // Calls before this one may have moved the folder or a link, and so what was judged, or begun to
+    // plan: then it is judged anew.
+    for (let round = 0; permission.kind === 'allow' && !(await isAsJudged(scope, judged, permission)); round += 1) {
+      if (round === MAX_ROUNDS) return { ...refuse(UNSTEADY), remarks };
       permission = await resolvePermission(scope, { call: { block, life: 'new' }, ...judged }, signal);
+      judged.input = permission.input;
     }
   }
   if (signal.aborted) return { ...refuse(NOT_RUN), remarks };
@@ -110,7 +115,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
       if (change) await unlessDeaf(scope.clock, scope.checkpoints?.afterCall(change), signal);
     }
   } catch (thrown) {
-    output = { content: signal.aborted ? INTERRUPTED : messageOf(thrown), isError: true };
+    output = { content: signal.aborted && !isLoss(thrown) ? INTERRUPTED : messageOf(thrown), isError: true };
   }
 
   const durationMs = scope.clock.monotonic() - startedAt;
@@ -118,9 +123,21 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   const after = await afterCall(scope, ended, signal);
   remarks.notes.push(...after.notes);
   if (after.stop) remarks.stop ??= after.stop;
+  if (!after.output.isError && NAMES_FILES.has(tool.name)) {
+    remarks.notes.push(...(await scope.memory.tellNested([...judgedOn.places.values()], signal)));
+  }
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
   return { ...toOutcome(bounded), remarks };
 }
+
+/** They touch the files that they name: the folders of these may have instructions of their own. */
+const NAMES_FILES: ReadonlySet<string> = new Set(['Edit', 'NotebookEdit', 'Read', 'Write']);
+
+/** The other end was gone first, and the turn ended because of that: nobody has interrupted the call. */
+const isLoss = (thrown: unknown): boolean => thrown instanceof HeddleError && thrown.code === 'channel_closed';
+
+const isMcpName = (name: string): boolean => name.startsWith('mcp__');
+const ARRIVAL_MS = 30_000;
 
 /** What a call may change: files that it names, or any. */
 export function toChange(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): CheckpointedCall {
@@ -134,6 +151,9 @@ export function toChange(tool: WholeTool, input: Record<string, unknown>, contex
 const LEAVES_FILES: ReadonlySet<string> = new Set([
   'AskUserQuestion',
   'Config',
+  'Skill',
+  'EnterPlanMode',
+  'ExitPlanMode',
   'TaskCreate',
   'TaskStop',
   'TaskUpdate',
@@ -141,6 +161,18 @@ const LEAVES_FILES: ReadonlySet<string> = new Set([
   'WebFetch',
   'WebSearch',
 ]);
+
+/** How often a call is judged anew because what it rests on has changed meanwhile. */
+const MAX_ROUNDS = 3;
+
+const isAsJudged = async (
+  scope: SessionScope,
+  call: ToolCall,
+  { judgedOn }: { judgedOn: Grounds },
+): Promise<boolean> => {
+  const plansNow = scope.state.mode === 'plan' && judgedOn.mode !== 'plan';
+  return !plansNow && (await groundsOf(scope, call).catch(() => undefined))?.key === judgedOn.key;
+};
 
 /** Lets the tool work; says meanwhile that it is alive, and does not wait for one that does not stop. */
 async function run(tool: WholeTool, input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput> {
@@ -172,12 +204,18 @@ async function checkOutput(tool: Tool, output: ToolOutput): Promise<ToolOutput> 
 }
 
 /** The outcome of a call that was never looked at, because its turn ended. */
-export const notRun = (call: OpenCall): CallOutcome => refuse(call.life === 'started' ? UNKNOWN_END : NOT_RUN);
+export const notRun = (call: OpenCall): CallOutcome => refuse(call.life === 'started' ? unknownEnd(call) : NOT_RUN);
 
 const NOT_RUN = 'This call was not run: the turn ended before its turn came.';
+const UNSTEADY =
+  'This call was not run: what it would have touched, or the tool itself, has changed again each time that it was approved.';
 const INTERRUPTED = 'This call was interrupted by the user while it ran. What it had done until then stays done.';
 const UNKNOWN_END =
   'This call was started, and its result is not known here: the process ended, or the conversation went back to before it. It may have had its effect or not: check before you repeat it.';
+const unknownEnd = ({ agentId }: OpenCall): string =>
+  agentId === undefined
+    ? UNKNOWN_END
+    : `The agent ${agentId} was at work when the process ended, and was not started again. What it had done until then stays done. To go on with it where it stopped, give ${agentId} as resume.`;
 const UNRECORDED =
   'This call was approved earlier, but was not run: the log of the session cannot be written, so nobody could tell later whether it ran. Ask the user to make room or to mend the disk, and call it again.';
 

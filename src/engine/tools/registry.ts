@@ -16,21 +16,40 @@ export interface ToolSet {
 const LIST_TOOLS = ['TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'];
 const ON_REQUEST = new Set([...LIST_TOOLS, 'Config']);
 
-/** They put something to a person: where nobody can be asked, a model does better without them. */
-const FOR_PEOPLE = new Set(['AskUserQuestion']);
+/**
+ * They put something to a person: where nobody can be asked, a model does better without them. Those of plan mode are
+ * there in every mode: a list that changed with the mode would throw the prompt cache away.
+ */
+const FOR_PEOPLE = new Set(['AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode']);
+
+export interface SelectOptions {
+  canAsk: boolean;
+  /** Tools that can be called without being declared, and declared ones of servers as they are now. */
+  findMore?: (name: string) => Tool | undefined;
+}
+
+/** Whether the session may have a built-in tool. */
+export function mayHave(name: string, config: Pick<SessionConfig, 'tools' | 'disallowedTools'>): boolean {
+  return isAllowedBy(config)({ name });
+}
+
+function isAllowedBy({ tools, disallowedTools = [] }: Pick<SessionConfig, 'tools' | 'disallowedTools'>) {
+  const isWanted = wantedBy(tools);
+  const removed = disallowedTools.map(parseRule).filter((rule) => rule.specifier === undefined);
+  return ({ name }: Pick<Tool, 'name'>): boolean =>
+    (!isBuiltin(name) || isWanted(canonicalToolName(name))) && !removed.some((rule) => deniesTool(rule, name));
+}
 
 /** Which of the tools exist: `tools` limits the built-in ones, `disallowedTools` takes whole ones away. */
 export function selectTools(
   all: readonly Tool[],
   config: Pick<SessionConfig, 'tools' | 'disallowedTools'>,
-  { canAsk }: { canAsk: boolean },
+  { canAsk, findMore = () => undefined }: SelectOptions,
 ): ToolSet {
-  const isWanted = wantedBy(config.tools);
-  const removed = (config.disallowedTools ?? []).map(parseRule).filter((rule) => rule.specifier === undefined);
+  const isAllowed = isAllowedBy(config);
   const chosen = all
-    .filter(({ name }) => !isBuiltin(name) || isWanted(canonicalToolName(name)))
+    .filter(isAllowed)
     .filter(({ name }) => canAsk || !FOR_PEOPLE.has(name))
-    .filter((tool) => !removed.some((rule) => deniesTool(rule, tool.name)))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(completeTool);
   const byName = new Map(chosen.map((tool) => [tool.name, tool]));
@@ -41,7 +60,13 @@ export function selectTools(
       description,
       input_schema: { ...inputSchema },
     })),
-    get: (name) => byName.get(canonicalToolName(name)) ?? byName.get(name),
+    get(name) {
+      const canonical = canonicalToolName(name);
+      const declared = byName.get(canonical) ?? byName.get(name);
+      if (declared !== undefined && !declared.name.startsWith('mcp__')) return declared;
+      const more = findMore(canonical);
+      return more !== undefined && isAllowed(more) ? completeTool(more) : declared;
+    },
   };
 }
 

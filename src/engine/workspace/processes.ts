@@ -1,9 +1,9 @@
 /** Child processes as whole families: started as group leaders, ended with everything they started. */
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { HeddleError } from '../../protocol/plain.js';
-import type { Clock, Logger, ProcessExit, ProcessSpec } from '../../protocol/index.js';
+import type { Clock, Logger, ProcessExit, ProcessInput, ProcessSpec } from '../../protocol/index.js';
 import { openFolder } from './exact-folder.js';
 import { openInput } from './process-input.js';
 import { type Family, livesOn, startTimeOf, walkFamily } from './process-table.js';
@@ -111,7 +111,7 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
         cwd: folder?.at('.') ?? spec.cwd,
         env: { ...spec.env, [MARKER]: `${spec.env[MARKER] ?? ''}${marker}` },
         detached: true,
-        stdio: [input ?? 'ignore', 'pipe', 'pipe'],
+        stdio: [input ?? (spec.onStart === undefined ? 'ignore' : 'pipe'), 'pipe', 'pipe'],
       });
     } finally {
       folder?.close();
@@ -124,6 +124,7 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
     call.startedAt = startTimeOf(pid);
     live.add(call);
     registerGroup(pid);
+    if (child.stdin !== null) spec.onStart?.(toInput(child.stdin));
     return { child, call, look };
   };
 
@@ -181,6 +182,7 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
         exit.signal = signal;
         if (ending !== undefined) return;
         cancelTimeout();
+        if (spec.onStart !== undefined) return finishAfter(stop());
         void output.drained().then(() => {
           if (ending === undefined) finish(() => resolve(exit));
         });
@@ -208,6 +210,22 @@ export function createProcesses(options: { clock: Clock; logger?: Logger }): Pro
       if (calls === 0) return;
       const leftovers: Call = { family: { marker: token, members: new Map() }, exited: Promise.resolve() };
       await Promise.all([leftovers, ...live].map(end));
+    },
+  };
+}
+
+/** An open standard input. Whoever closes its other end has said so by ending. */
+function toInput(stdin: Writable): ProcessInput {
+  stdin.on('error', () => stdin.destroy());
+  return {
+    get buffered() {
+      return stdin.writableLength;
+    },
+    write(data) {
+      if (stdin.writable) stdin.write(data);
+    },
+    end() {
+      if (stdin.writable) stdin.end();
     },
   };
 }

@@ -90,7 +90,14 @@ interface Addition {
 }
 
 /** Tools whose calls a rule can tell apart by a name in their input. */
-const NAMED_TOOLS: ReadonlySet<string> = new Set(['Task', 'Skill', 'SlashCommand', 'Config', 'ReadMcpResourceTool']);
+const NAMED_TOOLS: ReadonlySet<string> = new Set([
+  'Task',
+  'Skill',
+  'SlashCommand',
+  'Config',
+  'ReadMcpResourceTool',
+  'McpSampling',
+]);
 
 function addRule(addition: Addition): void {
   const { rule, compiled, index, behavior, found } = addition;

@@ -101,7 +101,7 @@ function describe({ tool = '*', path, command }: Exclude<WrittenRule, string>): 
 }
 
 /** Names that are no built-in tools here, but that rules of other programs hold. */
-const OTHER_NAMES = new Set('MultiEdit NotebookRead LS KillBash SlashCommand Monitor'.split(' '));
+const OTHER_NAMES = new Set('MultiEdit NotebookRead LS KillBash SlashCommand Monitor McpSampling'.split(' '));
 
 export const isKnownTool = (name: string, more: readonly string[] = []): boolean =>
   name === '*' ||

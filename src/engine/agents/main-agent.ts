@@ -1,0 +1,65 @@
+/** The main thread as an agent: what its definition says counts where the caller says nothing. Pure. */
+import type { SessionConfig } from '../../protocol/index.js';
+import { canonicalToolName, HeddleError, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import type { Agent } from '../definitions/definition.js';
+import { isToolOf } from './agent-tools.js';
+import { chooseMode } from './mode.js';
+import { ownServersOf } from './own-servers.js';
+
+export interface MainAgent {
+  config: SessionConfig;
+  /** Which tools the session may have, those of servers included. */
+  permits: (toolName: string) => boolean;
+  /** What the model is told before the first prompt. */
+  opening: string[];
+  /** Servers that it brings along, by name. */
+  mcpServers: Record<string, unknown>;
+}
+
+/** The agent that `name` means. Throws `invalid_config` when there is none. */
+export function findMainAgent(known: ReadonlyMap<string, Agent>, name: string): Agent {
+  const agent = known.get(name);
+  if (agent !== undefined) return agent;
+  throw new HeddleError('invalid_config', `There is no agent "${name}".`, {
+    hint: `Available: ${[...known.keys()].join(', ')}.`,
+  });
+}
+
+export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
+  const { model, maxTurns, permissionMode, systemPrompt } = config;
+  const permits = isToolOf(agent);
+  const effort = config.effort ?? (typeof agent.effort === 'string' ? agent.effort : undefined);
+  const isOwn = typeof systemPrompt === 'string' || Array.isArray(systemPrompt);
+  const append = !isOwn && systemPrompt?.append ? [systemPrompt.append] : [];
+  const tools = toolsFor(config.tools, agent, permits);
+  const chosen = model ?? (agent.model === 'inherit' ? undefined : agent.model);
+  const turns = maxTurns ?? agent.maxTurns;
+  return {
+    permits,
+    mcpServers: ownServersOf(agent),
+    opening: [agent.initialPrompt, agent.criticalSystemReminder_EXPERIMENTAL].filter((text) => text !== undefined),
+    config: {
+      ...config,
+      systemPrompt: isOwn ? systemPrompt : [agent.prompt, ...append],
+      // Who names a mode has chosen it; that of a definition counts as far as it does for a subagent.
+      ...(permissionMode === undefined &&
+        agent.permissionMode !== undefined && { permissionMode: chooseMode({ mode: 'default', config }, { agent }) }),
+      disallowedTools: [...(config.disallowedTools ?? []), ...(agent.disallowedTools ?? [])],
+      ...(tools && { tools }),
+      ...(chosen !== undefined && { model: chosen }),
+      ...(turns !== undefined && { maxTurns: turns }),
+      ...(effort !== undefined && { effort }),
+    },
+  };
+}
+
+/** The built-in tools that both the caller and the definition want; undefined: the default ones. */
+function toolsFor(
+  called: SessionConfig['tools'],
+  { tools }: Agent,
+  permits: (name: string) => boolean,
+): string[] | undefined {
+  const named = Array.isArray(called) && !called.includes('default') ? called.map(canonicalToolName) : undefined;
+  if (tools === undefined || tools.some((name) => name.trim() === '*')) return named;
+  return (named ?? Object.keys(TOOL_SCHEMAS)).filter((name) => permits(name));
+}

@@ -1,0 +1,155 @@
+/** Makes an agent ready: its definition, its log, where it works, and its session. */
+import type { PermissionMode, TaskInput } from '../../protocol/index.js';
+import { PERMISSION_MODES } from '../../protocol/plain.js';
+import type { Agent } from '../definitions/definition.js';
+import type { SessionScope } from '../scope.js';
+import type { KeptWorktree } from '../sessions/entry.js';
+import { Log } from '../sessions/log.js';
+import { type ChildSpec, type OpenedChild, openChild } from './child.js';
+import { type AgentIdentity, isAgentId } from './identity.js';
+import { runAgent } from './run.js';
+import type { AgentTree, ReadyAgent } from './session-agents.js';
+import { createTaskVoice, type TaskVoice } from './task-voice.js';
+
+export interface Order {
+  tree: AgentTree;
+  /** The session or agent that starts it. */
+  parent: SessionScope;
+  input: TaskInput;
+  id: string;
+  toolUseId: string;
+  depth: number;
+  permits: (toolName: string) => boolean;
+  /** The agents that it may start itself. */
+  below: ChildSpec['agents'];
+  /** Called when it is over. */
+  leave(): void;
+}
+
+/** Throws an error for the model when it cannot be done; nothing is left behind then. */
+export async function makeReady(order: Order, signal: AbortSignal): Promise<ReadyAgent> {
+  const { tree, parent, input, id, toolUseId, depth, leave } = order;
+  const asked = modeOf(input.mode);
+  const old = input.resume === undefined ? undefined : await reopen(order);
+  const agent = findAgent(tree, old?.type ?? input.subagent_type ?? 'general-purpose');
+  const { description, prompt } = input;
+  const identity: AgentIdentity = { id, type: agent.name, toolUseId, description, depth };
+  const isBackground = input.run_in_background ?? agent.background ?? false;
+  const worktree = await worktreeFor(order, { agent, old: old?.worktree }, signal);
+  const opened = await open(order, { agent, identity, log: old?.log, asked, isBackground, worktree, signal }).catch(
+    async (thrown: unknown) => {
+      await putAway(parent, worktree);
+      throw thrown;
+    },
+  );
+  const { child, voice } = opened;
+  const end = async (): Promise<string | undefined> => {
+    await opened.close();
+    const kept = await putAway(parent, worktree);
+    leave();
+    return kept;
+  };
+  return {
+    identity,
+    isBackground,
+    async run(runSignal) {
+      const begun = { kind: 'agent', agentId: id, agentType: agent.name, description } as const;
+      void parent.recorder.life({ ...begun, toolUseId });
+      if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
+      voice.tellStart();
+      const outcome = await runAgent(child, { agent, prompt, skillText: tree.skillText, voice }, runSignal);
+      const kept = await end();
+      if (kept !== undefined) outcome.text += `\n\n${kept}`;
+      voice.tellEnd(outcome);
+      return outcome;
+    },
+    drop: async () => void (await end()),
+  };
+}
+
+interface Opening extends Pick<ChildSpec, 'agent' | 'identity' | 'asked'> {
+  log: Log | undefined;
+  isBackground: boolean;
+  worktree: KeptWorktree | undefined;
+  signal: AbortSignal;
+}
+
+/** Its session, and what tells of it. */
+async function open(order: Order, opening: Opening): Promise<OpenedChild & { voice: TaskVoice }> {
+  const { tree, parent, input, permits, below } = order;
+  const { agent, identity, asked, isBackground, worktree, signal } = opening;
+  const log = opening.log ?? (await newLog(tree, parent, { agent, id: identity.id }));
+  const { prompt } = input;
+  const voice = createTaskVoice(parent, { identity, prompt, isBackground, tokens: () => child.spending.totalTokens });
+  const spec: ChildSpec = {
+    agent,
+    identity,
+    log,
+    input,
+    asked,
+    permits,
+    ...(worktree && { cwd: worktree.cwd, root: worktree.path }),
+    agents: below,
+    onCall: (toolName) => voice.tellCall(toolName),
+  };
+  const { child, close } = await openChild(parent, spec, signal);
+  return { child, close, voice };
+}
+
+function findAgent({ known }: AgentTree, name: string): Agent {
+  const all = known();
+  const found = all.get(name) ?? [...all.values()].find((agent) => agent.name.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  throw new Error(`There is no agent "${name}". Available: ${[...all.keys()].join(', ')}.`);
+}
+
+interface OldAgent {
+  log: Log;
+  type: string | undefined;
+  worktree: KeptWorktree | undefined;
+}
+
+/** The log of an agent that has worked before. */
+async function reopen({ tree: { store }, parent, id }: Order): Promise<OldAgent> {
+  const { sessionId } = parent.recorder.log.key;
+  const { loadAgent } = await import('./load-agent.js');
+  const loaded = isAgentId(id) && store ? await loadAgent(store, { sessionId, agentId: id }) : undefined;
+  if (loaded === undefined) throw new Error(`There is no agent ${id} in this session to go on with.`);
+  const { key, entries, begun } = loaded;
+  return { type: begun?.agentType, worktree: begun?.worktree, log: new Log({ key, store, entries }) };
+}
+
+async function newLog(
+  { store }: AgentTree,
+  { recorder, clock }: SessionScope,
+  { agent, id }: { agent: Agent; id: string },
+): Promise<Log> {
+  const key = { ...recorder.log.key, agentId: id };
+  if (agent.context !== 'forked') return new Log({ key, store });
+  const { forkContext } = await import('./forked-context.js');
+  const entries = forkContext(recorder.log.entries, { agentId: id, uuid: () => clock.uuid() });
+  return new Log({ key, store, entries, unwritten: entries });
+}
+
+async function worktreeFor(
+  { parent, input, id }: Order,
+  { agent, old }: { agent: Agent; old: KeptWorktree | undefined },
+  signal: AbortSignal,
+): Promise<KeptWorktree | undefined> {
+  // One that goes on works where it worked before.
+  const isWanted = input.resume === undefined ? (input.isolation ?? agent.isolation) === 'worktree' : old !== undefined;
+  if (!isWanted) return undefined;
+  const { openWorktree, reopenWorktree } = await import('./worktree.js');
+  return old === undefined ? openWorktree(parent, id, signal) : reopenWorktree(parent, old, signal);
+}
+
+/** Says where it is, when it is kept. */
+async function putAway(parent: SessionScope, worktree: KeptWorktree | undefined): Promise<string | undefined> {
+  return worktree && (await import('./worktree.js')).closeWorktree(parent, worktree);
+}
+
+function modeOf(mode: string | undefined): PermissionMode | undefined {
+  if (mode === undefined) return undefined;
+  if ((PERMISSION_MODES as readonly string[]).includes(mode)) return mode as PermissionMode;
+  throw new Error(`There is no permission mode "${mode}". Use one of ${PERMISSION_MODES.join(', ')}.`);
+}

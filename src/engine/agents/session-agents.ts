@@ -1,0 +1,52 @@
+/** What a session sees of its agents. Types only. */
+import type { SessionStore, TaskInput } from '../../protocol/index.js';
+import type { Agent } from '../definitions/definition.js';
+import type { AgentIdentity } from './identity.js';
+
+export interface AgentUsage {
+  totalTokens: number;
+  toolUses: number;
+  durationMs: number;
+}
+
+/** How an agent ended. */
+export interface AgentOutcome extends AgentUsage {
+  /** `completed`: the text is its answer. Else it says what went wrong, after what the agent had said. */
+  status: 'completed' | 'failed' | 'stopped';
+  text: string;
+}
+
+/** An agent that has all it needs and has not begun. */
+export interface ReadyAgent {
+  readonly identity: AgentIdentity;
+  /** It works while whoever started it goes on. */
+  readonly isBackground: boolean;
+  /** Lets it work until it is over, or soon after the signal aborts. To be called once. Never rejects. */
+  run(signal: AbortSignal): Promise<AgentOutcome>;
+  /** Gives up one that will not run after all. Never rejects. */
+  drop(): Promise<void>;
+}
+
+/** What all agents of a session share, however deep they are. */
+export interface AgentTree {
+  /** The definitions, the strongest of each name. */
+  known: () => ReadonlyMap<string, Agent>;
+  /** Where their logs are kept; nowhere when absent. */
+  store: SessionStore | undefined;
+  /** Those that work or are about to, by id, until they are over. These never reject. */
+  readonly working: Map<string, Promise<void>>;
+  /** The text of a skill, for agents that know it from the start. Undefined when there is none of this name. */
+  skillText?: (name: string) => Promise<string | undefined>;
+}
+
+/** The agents that a session, or an agent of it, may start. */
+export interface SessionAgents {
+  readonly tree: AgentTree;
+  readonly list: readonly Agent[];
+  /** False: it is too deep already. */
+  readonly mayStart: boolean;
+  /** Whether those who start agents here have this tool: no agent has more than whoever starts it. */
+  readonly permits: (toolName: string) => boolean;
+  /** Makes an agent ready. Throws an error for the model when that cannot be done. */
+  open(input: TaskInput, options: { toolUseId: string; signal: AbortSignal }): Promise<ReadyAgent>;
+}

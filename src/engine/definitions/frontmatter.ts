@@ -1,0 +1,127 @@
+/** A Markdown file as fields and body. Real files are read as they are; what is wrong is said with its line. */
+import type { DefinitionProblem } from './definition.js';
+import type { Field, Fields } from './field.js';
+import { readPlainYaml } from './plain-yaml.js';
+
+export interface Frontmatter {
+  /** `none`: the file has none. `broken`: it has one that cannot be read, so that nothing is known of what it restricts. */
+  state: 'none' | 'read' | 'broken';
+  fields: Fields;
+  body: string;
+  /** The line in which the body begins. */
+  bodyLine: number;
+  problems: readonly DefinitionProblem[];
+}
+
+export interface SplitText {
+  /** What stands between the two lines of dashes; undefined when there is no frontmatter. */
+  head: string | undefined;
+  headLine: number;
+  body: string;
+  bodyLine: number;
+  /** The line that closes it is missing. */
+  isOpen: boolean;
+}
+
+/** A frontmatter that is longer is not read. */
+export const MAX_HEAD_CHARS = 64 * 1024;
+/** The time that the YAML package takes can be made to grow faster than the text. */
+const MAX_YAML_CHARS = 16 * 1024;
+
+/** How many characters the YAML package may still be given, for all files of a folder together. */
+export interface YamlBudget {
+  chars: number;
+}
+
+const OPENING = /^(?:[ \t]*\n)*---[ \t]*(?:\n|$)/;
+const CLOSING = /^(?:---|\.\.\.)[ \t]*$/m;
+const KEY_LINE = /^[A-Za-z_][\w-]*[ \t]*:(?:\s|$)/;
+
+/** Line ends become `\n`; a mark at the start that says UTF-8 goes. */
+export function splitFrontmatter(given: string): SplitText {
+  const marked = given.startsWith('\ufeff') ? given.slice(1) : given;
+  const text = marked.includes('\r') ? marked.replace(/\r\n?/g, '\n') : marked;
+  const opening = OPENING.exec(text)?.[0];
+  const none = { head: undefined, headLine: 0, body: text, bodyLine: 1, isOpen: false };
+  if (opening === undefined) return none;
+  const headLine = 1 + countLines(opening);
+  const rest = text.slice(opening.length);
+  const closing = CLOSING.exec(rest);
+  if (closing !== null) {
+    const head = rest.slice(0, closing.index);
+    const body = rest.slice(closing.index + closing[0].length + 1);
+    return { head, headLine, body, bodyLine: headLine + countLines(head) + 1, isOpen: false };
+  }
+  // A file may begin with a ruler.
+  if (!KEY_LINE.test(rest)) return none;
+  const end = /^(?:[ \t]*|#.*)$/m.exec(rest)?.index ?? rest.length;
+  const head = rest.slice(0, end);
+  return { head, headLine, body: rest.slice(end), bodyLine: headLine + countLines(head), isOpen: true };
+}
+
+const countLines = (text: string): number => text.split('\n').length - 1;
+
+/** Never throws. `file` is the name under which problems are reported. */
+export async function parseFrontmatter(text: string, file: string, budget?: YamlBudget): Promise<Frontmatter> {
+  const { head, headLine, body, bodyLine, isOpen } = splitFrontmatter(text);
+  if (head === undefined) return { state: 'none', fields: new Map(), body, bodyLine, problems: [] };
+  const problems: DefinitionProblem[] = [];
+  const warn = (line: number, what: string): void =>
+    void problems.push({ severity: 'warning', file, line, text: what });
+  const broken = (line: number, what: string): Frontmatter => {
+    problems.push({ severity: 'error', file, line, text: what });
+    return { state: 'broken', fields: new Map(), body, bodyLine, problems };
+  };
+  const done = (fields: Fields): Frontmatter => ({ state: 'read', fields, body, bodyLine, problems });
+
+  if (isOpen) {
+    warn(
+      headLine - 1,
+      'the frontmatter is not closed by a line "---"; it was read up to the first empty line or heading',
+    );
+  }
+  if (head.length > MAX_HEAD_CHARS) {
+    return broken(headLine, `the frontmatter is longer than ${MAX_HEAD_CHARS / 1024} KB, and was not read`);
+  }
+  const { hint, rest } = takeHint(head, headLine);
+  const withHint = (fields: Map<string, Field>): Fields => (hint === undefined ? fields : fields.set(...hint));
+  const plain = readPlainYaml(rest, headLine);
+  if (plain !== undefined) return done(withHint(plain));
+  if (rest.length > MAX_YAML_CHARS) {
+    return broken(
+      headLine,
+      `the frontmatter is longer than ${MAX_YAML_CHARS / 1024} KB and no plain list of fields, and was not read`,
+    );
+  }
+  if (budget !== undefined && budget.chars < rest.length) {
+    return broken(
+      headLine,
+      'the frontmatter was not read: there is too much of them in this folder that is no plain list of fields',
+    );
+  }
+  if (budget !== undefined) budget.chars -= rest.length;
+  const { readStrictYaml } = await import('./strict-yaml.js');
+  const strict = await readStrictYaml(rest, headLine);
+  if (strict.fields !== undefined) {
+    for (const { line, text: what } of strict.faults) warn(line, what);
+    return done(withHint(strict.fields));
+  }
+  const { readLenientYaml } = await import('./lenient-yaml.js');
+  const lenient = await readLenientYaml(rest, headLine);
+  if (lenient === undefined) return broken(strict.fault.line, `the frontmatter is no YAML: ${strict.fault.text}`);
+  for (const { line, text: what } of lenient.notes) warn(line, what);
+  return done(withHint(lenient.fields));
+}
+
+const HINT = /^(argument-hint|argumentHint):[ \t]+(\[.*)$/m;
+
+/** `argument-hint: [file] [count]` is meant as text, whatever YAML makes of the brackets. */
+function takeHint(head: string, headLine: number): { hint: [string, Field] | undefined; rest: string } {
+  const match = HINT.exec(head);
+  const next = match === null ? '' : head.slice(match.index + match[0].length + 1);
+  if (match === null || /^[ \t]+\S/.test(next)) return { hint: undefined, rest: head };
+  const [whole, key = '', value = ''] = match;
+  const line = headLine + countLines(head.slice(0, match.index));
+  const rest = `${head.slice(0, match.index)}${head.slice(match.index + whole.length)}`;
+  return { hint: [key, { value: value.trim(), line }], rest };
+}

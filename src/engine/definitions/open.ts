@@ -1,0 +1,139 @@
+/** What files, plugins and the caller define for a session: agents, commands, skills, output styles. */
+import { join } from 'node:path';
+import type { AgentDefinition, SessionConfig } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
+import { BUILTIN_AGENTS } from '../agents/builtin.js';
+import type { Plugin } from '../plugins/plugin.js';
+import type { LoadedSettings } from '../settings/load.js';
+import type { SettingsNotice } from '../settings/notice.js';
+import {
+  AGENT_COLORS,
+  type Agent,
+  type DefinitionFolder,
+  type DefinitionProblem,
+  type Definitions,
+} from './definition.js';
+import { hasDefinitions } from './present.js';
+
+export interface SessionDefinitions extends Omit<Definitions, 'problems'> {
+  readonly plugins: readonly Plugin[];
+  /** What was wrong when it was last read. */
+  readonly problems: readonly DefinitionProblem[];
+  /** The folders that are looked into, also those that are not there yet. */
+  readonly folders: readonly DefinitionFolder[];
+  /** Reads everything anew. */
+  reload(): Promise<void>;
+}
+
+const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const;
+
+/** Never throws for what is wrong in a file: that is a problem, and the rest counts. */
+export async function openDefinitions(config: SessionConfig, settings: LoadedSettings): Promise<SessionDefinitions> {
+  const called = await readCalled(config.agents ?? {});
+  const { plugins, problems: ofPlugins } = await readPlugins(config, settings);
+  const folders = [...foldersOf(config, settings), ...plugins.flatMap((plugin) => plugin.folders)];
+  let current: Definitions = NONE;
+  const read = async (): Promise<void> => {
+    const found = hasDefinitions(folders) ? await (await import('./load.js')).loadDefinitions(folders) : NONE;
+    current = { ...found, agents: withColors(allAgents(called, found.agents)) };
+  };
+  await read();
+  return {
+    plugins,
+    folders,
+    get agents() {
+      return current.agents;
+    },
+    get commands() {
+      return current.commands;
+    },
+    get skills() {
+      return current.skills;
+    },
+    get styles() {
+      return current.styles;
+    },
+    get problems() {
+      return [...ofPlugins, ...current.problems];
+    },
+    reload: read,
+  };
+}
+
+export const toNotice = ({ severity, file, line, text }: DefinitionProblem): SettingsNotice => ({
+  level: severity,
+  content: `${file}${line > 0 ? `:${line}` : ''}: ${text}`,
+});
+
+const NONE: Definitions = {
+  agents: new Map(),
+  commands: new Map(),
+  skills: new Map(),
+  styles: new Map(),
+  problems: [],
+};
+
+/** Files of a folder that nobody trusts are not read. */
+function foldersOf(
+  { settingSources = [], configDir }: SessionConfig,
+  { trusted, files }: LoadedSettings,
+): DefinitionFolder[] {
+  const places = [
+    ...(settingSources.includes('project') && trusted
+      ? [{ scope: 'project' as const, base: join(files.projectRoot, '.claude') }]
+      : []),
+    ...(settingSources.includes('user') ? [{ scope: 'user' as const, base: configDir }] : []),
+  ];
+  return places.flatMap(({ scope, base }) =>
+    KINDS.map((kind) => ({ kind, path: join(base, kind), origin: { scope } })),
+  );
+}
+
+async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, { files }: LoadedSettings) {
+  if (pluginDirs.length === 0) return { plugins: [], problems: [] };
+  const { openPlugins } = await import('../plugins/open.js');
+  const dirs = pluginDirs.map((path) => ({ path, scope: 'flag' as const }));
+  return openPlugins(dirs, { cwd, projectRoot: files.projectRoot });
+}
+
+/** Throws `invalid_config` for the first definition of the caller that cannot be used. */
+async function readCalled(given: Readonly<Record<string, unknown>>): Promise<Record<string, AgentDefinition>> {
+  if (Object.keys(given).length === 0) return {};
+  const { AgentDefinition: schema, firstProblem } = await import('../../protocol/index.js');
+  return Object.fromEntries(
+    Object.entries(given).map(([name, definition]) => {
+      const parsed = schema().safeParse(definition);
+      if (parsed.success && name.trim() !== '') return [name, parsed.data];
+      const { path, problem } = parsed.success
+        ? { path: '(name)', problem: 'it is empty' }
+        : firstProblem(parsed.error.issues);
+      throw new HeddleError('invalid_config', `The agent "${name}" is not as it must be at ${path}: ${problem}.`, {
+        hint: 'An agent has a description and a prompt.',
+      });
+    }),
+  );
+}
+
+/** What the caller defines counts before files, and files before what is built in. */
+function allAgents(
+  called: Readonly<Record<string, AgentDefinition>>,
+  ofFiles: ReadonlyMap<string, Agent>,
+): Map<string, Agent> {
+  const all = new Map(BUILTIN_AGENTS.map((agent) => [agent.name, agent]));
+  for (const [name, agent] of ofFiles) all.set(name, agent);
+  for (const [name, agent] of Object.entries(called)) all.set(name, { ...agent, name, origin: { scope: 'flag' } });
+  return all;
+}
+
+/** Colours in turn for those that name none. */
+function withColors(agents: ReadonlyMap<string, Agent>): Map<string, Agent> {
+  let next = 0;
+  return new Map(
+    [...agents].map(([name, agent]) => {
+      if (agent.color !== undefined) return [name, agent];
+      const color = AGENT_COLORS[next % AGENT_COLORS.length];
+      next += 1;
+      return [name, { ...agent, ...(color && { color }) }];
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+/** The MCP servers of a session: where they come from, how they are reached, what they may ask of it. */
+import { join } from 'node:path';
+import type { SessionConfig } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
+import type { SessionScope } from '../scope.js';
+import type { LoadedSettings } from '../settings/load.js';
+import type { SettingsNotice } from '../settings/notice.js';
+import { mayHave } from '../tools/registry.js';
+import type { ServerDefinition } from './server-definition.js';
+import { McpServers } from './servers.js';
+import { hasMcpSources } from './sources/any.js';
+import { findNameDenial } from './sources/policy.js';
+
+export interface ConfiguredServers {
+  servers: ReadonlyMap<string, ServerDefinition>;
+  notices: SettingsNotice[];
+}
+
+/** Reads what flags, settings and `.mcp.json` name. Throws when a flag cannot be read; other faults are notices. */
+export async function findServers(
+  config: SessionConfig,
+  settings: LoadedSettings,
+  plugins: readonly { mcpServers: Readonly<Record<string, unknown>> }[],
+): Promise<ConfiguredServers> {
+  const isProjectRead = config.settingSources?.includes('project') === true;
+  const sources = {
+    // Whoever names a plugin names its servers.
+    flags: [...plugins.flatMap(toFlag), ...(config.mcpConfig ?? [])],
+    strict: config.strictMcpConfig ?? false,
+    settings,
+    ...(isProjectRead && { projectFile: join(settings.files.projectRoot, '.mcp.json') }),
+  };
+  if (!hasMcpSources(sources)) return { servers: new Map(), notices: [] };
+  const [{ resolveMcpServers }, { createMcpApprovals }, { describeProblem }] = await Promise.all([
+    import('./sources/resolve.js'),
+    import('./sources/approvals.js'),
+    import('../settings/problem.js'),
+  ]);
+  const { cwd, env, configDir } = config;
+  const approvals = createMcpApprovals({ configDir });
+  const { servers, problems } = await resolveMcpServers({
+    ...sources,
+    trusted: settings.trusted,
+    env,
+    cwd,
+    approvals,
+  });
+  const fatal = problems.filter((problem) => problem.fatal);
+  if (fatal.length > 0) {
+    throw new HeddleError('invalid_config', `Invalid MCP configuration:\n${fatal.map(describeProblem).join('\n')}`);
+  }
+  return {
+    servers,
+    notices: problems.map((problem) => ({
+      level: problem.severity === 'error' ? 'error' : 'warning',
+      content: describeProblem(problem),
+    })),
+  };
+}
+
+const toFlag = ({ mcpServers }: { mcpServers: Readonly<Record<string, unknown>> }): string[] =>
+  Object.keys(mcpServers).length === 0 ? [] : [JSON.stringify({ mcpServers })];
+
+/** `scope` is asked for when something happens: the session is opened around its servers. */
+export function openMcp(
+  configured: ConfiguredServers['servers'],
+  around: Pick<SessionScope, 'clock' | 'logger' | 'config'> & { scope: () => SessionScope; beside?: McpServers },
+): McpServers {
+  const { clock, logger, config, scope, beside } = around;
+  return new McpServers(clock, {
+    configured,
+    ...(beside ? { beside } : { waits: true }),
+    logger,
+    toolSearch: config.env.ENABLE_TOOL_SEARCH,
+    hasSearch: mayHave('ToolSearch', config),
+    mayHave: (tool) => mayHave(tool, config),
+    isDenied: async (tool) => (await scope().guard.rules()).deny.tool(tool) !== undefined,
+    admission: {
+      admit: async (name, server) =>
+        (await import('./sources/resolve.js')).admitServer(name, server, scope().guard.settings),
+      deny: (name) => findNameDenial(name, scope().guard.settings.value),
+    },
+    ...callMsOf(config),
+    connect: async (name, server, parts) => (await import('./reach.js')).reachServer(name, server, { parts, config }),
+    linkParts: async (name) =>
+      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: configured.get(name)?.scope }),
+    onChange: ({ what }) => scope().commands.noteChange(what),
+  });
+}
+
+/** How long a call may take without progress, where the entry of its server does not say. */
+function callMsOf({ env }: SessionConfig): { callMs?: number } {
+  const ms = Number(env.MCP_TOOL_TIMEOUT);
+  return Number.isInteger(ms) && ms > 0 ? { callMs: ms } : {};
+}

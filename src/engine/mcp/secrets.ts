@@ -1,0 +1,100 @@
+/** What a server is given and nobody else may read: hidden in every text and status that leaves the engine. */
+import type { RemoteConfig } from './server-definition.js';
+import { hasAddress } from './server-kind.js';
+
+const HIDDEN = '***';
+
+/** Shorter values occur in any text. */
+const MIN_SECRET = 6;
+const MAX_DEPTH = 5;
+
+export interface Secrets {
+  /** One that is known only now, such as a token. */
+  add(value: string): void;
+  hide(text: string): string;
+  /** The same for whatever goes into a log. */
+  hideIn(value: unknown): unknown;
+}
+
+/** Values of headers and variables, and what stands in an address for a person: user, password, query. */
+export function secretsOf(config: RemoteConfig): Secrets {
+  const words = new Set<string>();
+  let sorted: readonly string[] | undefined;
+  const learn = (texts: readonly string[]): void => {
+    for (const text of texts.flatMap(spellingsOf)) if (text.length >= MIN_SECRET) words.add(text);
+    sorted = undefined;
+  };
+  const hide = (text: string): string => {
+    sorted ??= [...words].toSorted((one, other) => other.length - one.length);
+    return sorted.reduce((hidden, word) => hidden.replaceAll(word, HIDDEN), text);
+  };
+  const hideIn = (value: unknown, depth = 0): unknown => {
+    if (typeof value === 'string') return hide(value);
+    if (value instanceof Error) return hide(value.message);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth === MAX_DEPTH) return HIDDEN;
+    if (Array.isArray(value)) return value.map((each) => hideIn(each, depth + 1));
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [hide(key), hideIn(each, depth + 1)]));
+  };
+  const values = hasAddress(config) ? config.headers : config.env;
+  learn(Object.values(values ?? {}).flatMap(partsOf));
+  if (hasAddress(config)) learn(partsOfAddress(config.url));
+  return { add: (value) => learn(partsOf(value)), hide, hideIn: (value) => hideIn(value) };
+}
+
+/** A value, and what is secret in it by itself: the key behind `Bearer`, the password in an address. */
+function partsOf(value: string): string[] {
+  const [, scheme = '', key = ''] = /^([A-Za-z]+) +(\S+)$/.exec(value) ?? [];
+  const login = scheme.toLowerCase() === 'basic' ? Buffer.from(key, 'base64').toString('utf8') : '';
+  return [value, key, login, login.slice(login.indexOf(':') + 1), ...partsOfAddress(value)];
+}
+
+function partsOfAddress(text: string): string[] {
+  const [, userinfo = '', query = ''] = /^[a-z][\w+.-]*:\/\/(?:([^/?#]*)@)?[^?#]*(?:\?([^#]*))?/i.exec(text) ?? [];
+  const [user = '', ...password] = userinfo.split(':');
+  const fields = query.split('&').map((field) => field.slice(field.indexOf('=') + 1));
+  return [userinfo, password.length === 0 ? user : password.join(':'), ...fields];
+}
+
+/** As it is written, and as addresses write it. */
+function spellingsOf(text: string): string[] {
+  return [text, encodeURIComponent(text.toWellFormed()), decode(text)];
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A text that only names variables tells nothing. */
+const isVariable = (text: string): boolean => /^(?:\w+ )?\$\{\w+\}$/.test(text);
+
+const hideText = (text: string): string => (isVariable(text) ? text : HIDDEN);
+
+/** How a server is configured, without what is nobody's business. */
+export function showConfig(config: RemoteConfig): Record<string, unknown> {
+  if (hasAddress(config)) {
+    const { url, headers, ...rest } = config;
+    return { ...rest, url: hideInAddress(url), ...(headers && { headers: hideValues(headers) }) };
+  }
+  const { env, ...rest } = config;
+  return { ...rest, ...(env && { env: hideValues(env) }) };
+}
+
+const hideValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([key, text]) => [key, hideText(text)]));
+
+/** Keys stand before the host, behind the question mark and behind the hash. */
+function hideInAddress(url: string): string {
+  const [, scheme = '', userinfo, place = '', query, hash] =
+    /^([a-z][\w+.-]*:\/\/)?(?:([^/?#]*)@)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(url) ?? [];
+  const fields = query?.split('&').map((field) => {
+    const at = field.indexOf('=');
+    return field === '' ? '' : `${field.slice(0, at + 1)}${hideText(field.slice(at + 1))}`;
+  });
+  const who = userinfo === undefined ? '' : `${hideText(userinfo)}@`;
+  return [scheme, who, place, fields && `?${fields.join('&')}`, hash && `#${hideText(hash)}`].join('');
+}

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import type { McpSources } from './resolve.js';
+
+/** Whether there can be a server at all. Where there is none, nothing else of this folder has to be loaded. */
+export const hasMcpSources = ({
+  flags,
+  strict,
+  settings,
+  projectFile,
+}: Pick<McpSources, 'flags' | 'strict' | 'settings' | 'projectFile'>): boolean =>
+  flags.length > 0 ||
+  settings.layers.some((layer) => layer.settings.mcpServers && (!strict || layer.name === 'managed')) ||
+  (!strict && projectFile !== undefined && existsSync(projectFile));

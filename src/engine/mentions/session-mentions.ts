@@ -1,0 +1,33 @@
+/** Mentions in a prompt, with what they need of the session. */
+import type { UserContentBlock } from '../../protocol/index.js';
+import { judgeRead } from '../permissions/may-read.js';
+import type { SessionScope } from '../scope.js';
+import { expandMentions } from './expand.js';
+
+/** What stands before a prompt because it mentions it. Never rejects. */
+export async function mentionedIn(
+  scope: SessionScope,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<UserContentBlock[]> {
+  const { workspace, clock, state, childEnv, ledger, kept, guard, mcp } = scope;
+  const { blocks } = await expandMentions(texts, {
+    context: {
+      workspace,
+      clock,
+      signal,
+      cwd: state.cwd,
+      roots: state.roots,
+      env: childEnv,
+      ledger,
+      keep: (name, data) => kept.keep(name, data),
+    },
+    home: guard.home,
+    mayRead: (path, about) => judgeRead(scope, path, about),
+    servers: {
+      names: mcp.status.map(({ name }) => name),
+      read: (server, uri) => mcp.readResource(server, uri, { signal }),
+    },
+  });
+  return blocks;
+}

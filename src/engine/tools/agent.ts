@@ -1,0 +1,117 @@
+import type { TaskInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
+import type { AgentOutcome, ReadyAgent, SessionAgents } from '../agents/session-agents.js';
+import type { Agent } from '../definitions/definition.js';
+import type { OutputFile } from '../sessions/kept-output.js';
+import type { Tasks } from '../tasks.js';
+import { cutText } from './bound.js';
+import { inputSchemaOf, parseToolInput } from './tool-input.js';
+
+export interface AgentToolParts {
+  agents: SessionAgents;
+  tasks: Tasks;
+  openOutput: (name: string) => OutputFile;
+}
+
+const MAX_LIST_CHARS = 6_000;
+/** Characters of an answer that come with the notice of its end. */
+const MAX_TOLD = 30_000;
+
+/** Hands a task to an agent with a conversation of its own. The call itself changes nothing: what the agent does is judged. */
+export function createAgentTool(parts: AgentToolParts): WholeTool<TaskInput> {
+  return {
+    name: 'Task',
+    description: describeTool(parts.agents.list),
+    inputSchema: inputSchemaOf('Task'),
+    parse: (input) => parseToolInput('Task', input),
+    isReadOnly: () => true,
+    async run(input, context) {
+      const { toolUseId, signal } = context;
+      const agent = await parts.agents.open(input, { toolUseId, signal });
+      if (!agent.isBackground) return waitFor(agent, input, signal);
+      try {
+        return launch(parts, { agent, input }, context);
+      } catch (thrown) {
+        await agent.drop();
+        throw thrown;
+      }
+    },
+  };
+}
+
+function describeTool(agents: readonly Agent[]): string {
+  const lines = agents.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, ' ').trim()}`);
+  const whole = lines.join('\n');
+  const list = whole.length <= MAX_LIST_CHARS ? whole : agents.map(({ name }) => `- ${name}`).join('\n');
+  return `Hands a task to an agent that works on it by itself and gives back one answer. It knows only what \`prompt\` says. Several calls in one message work at the same time.\n${list}`;
+}
+
+async function waitFor(agent: ReadyAgent, { prompt }: TaskInput, signal: AbortSignal): Promise<ToolOutput> {
+  const { id, type } = agent.identity;
+  const outcome = await agent.run(signal);
+  const { status, text, totalTokens, toolUses, durationMs } = outcome;
+  const content = [
+    { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
+    { type: 'text' as const, text: describeEnd(id, outcome) },
+  ];
+  if (status !== 'completed') return { content, isError: true };
+  return {
+    content,
+    structured: {
+      status,
+      prompt,
+      agentId: id,
+      agentType: type,
+      content: [{ type: 'text', text }],
+      totalDurationMs: durationMs,
+      totalTokens,
+      totalToolUseCount: toolUses,
+    },
+  };
+}
+
+const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome): string =>
+  `agentId: ${id} (to go on with this agent, give it as resume)\n` +
+  `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;
+
+/** In the background it outlives the call and the turn. */
+function launch(
+  { tasks, openOutput }: AgentToolParts,
+  { agent, input: { prompt } }: { agent: ReadyAgent; input: TaskInput },
+  { toolUseId, clock }: Pick<ToolContext, 'toolUseId' | 'clock'>,
+): ToolOutput {
+  const { id, description, type, depth } = agent.identity;
+  // An agent may be gone on with, and has then another answer.
+  const file = openOutput(`${id}-${clock.uuid().slice(0, 8)}.output`);
+  tasks.start({
+    id,
+    type: 'local_agent',
+    description,
+    toolUseId,
+    outputPath: file.path,
+    agent: { type, prompt, depth },
+    async run(signal) {
+      const { status, text, totalTokens, toolUses, durationMs } = await agent.run(signal);
+      file.write(Buffer.from(text));
+      file.close();
+      const usage = { total_tokens: totalTokens, tool_uses: toolUses, duration_ms: durationMs };
+      const result = text.length <= MAX_TOLD ? text : `${cutText(text, MAX_TOLD)}\n[The rest is in ${file.path}]`;
+      return { status, summary: `Agent "${description}" ${ENDS[status]}`, result, usage };
+    },
+  });
+  return {
+    content:
+      `Agent started in the background. agentId: ${id}. You are told when it is done; go on with other work meanwhile. ` +
+      `Its answer will be in ${file.path}; TaskOutput waits for it, TaskStop ends it.`,
+    structured: {
+      isAsync: true,
+      status: 'async_launched',
+      agentId: id,
+      agentType: type,
+      description,
+      prompt,
+      outputFile: file.path,
+    },
+  };
+}
+
+const ENDS = { completed: 'completed', failed: 'failed', stopped: 'was stopped' } as const;

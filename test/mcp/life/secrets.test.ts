@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { secretsOf, showConfig } from '../../../src/engine/mcp/secrets.js';
+import { toPhaseError } from '../../../src/engine/mcp/remote/phase-error.js';
+
+const http = (url: string, headers?: Record<string, string>) => ({
+  type: 'http' as const,
+  url,
+  ...(headers && { headers }),
+});
+const basic = Buffer.from('user:PASSW0RDX').toString('base64');
+
+describe('secrets of a server', () => {
+  it.each([
+    ['a header', http('https://x', { 'X-Key': 'KEY-12345' }), 'key KEY-12345!', 'key ***!'],
+    ['a key behind its scheme', http('https://x', { Authorization: 'Bearer tok-12345' }), 'bad tok-12345', 'bad ***'],
+    ['a login', http('https://x', { Authorization: `Basic ${basic}` }), `${basic} PASSW0RDX`, '*** ***'],
+    [
+      'a password in an address',
+      http('https://user:PASSW0RDX@x/mcp'),
+      'no https://user:PASSW0RDX@x',
+      'no https://***@x',
+    ],
+    ['a user without a password', http('https://TOKEN-123@x/mcp'), 'TOKEN-123', '***'],
+    ['a value of a query', http('https://x/mcp?api_key=SUPERSECRET&a=b'), 'api_key=SUPERSECRET a=b', 'api_key=*** a=b'],
+    ['one as addresses write it', http('https://x/mcp?k=a%2Fb%2Fc%2Fd'), 'a/b/c/d a%2Fb%2Fc%2Fd', '*** ***'],
+    ['a variable of any name', { command: 'x', env: { LEVEL: 'HUNTER2PW' } }, 'HUNTER2PW', '***'],
+    [
+      'a password inside a variable',
+      { command: 'x', env: { DATABASE_URL: 'postgres://u:HUNTER2PW@h/db' } },
+      'auth failed: HUNTER2PW',
+      'auth failed: ***',
+    ],
+    ['nothing that is short', { command: 'x', env: { LOG: '1' } }, 'line 1', 'line 1'],
+  ])('hides %s', (_, config, text, shown) => {
+    const secrets = secretsOf(config);
+    expect(secrets.hide(text)).toBe(shown);
+    const about = { server: 's', phase: 'call' as const, evidence: { stderr: text }, secrets };
+    const { message, data } = toPhaseError(new Error(text), about);
+    expect(message).toBe(`MCP server s failed in call: ${shown}.\nThe end of its stderr:\n${shown}`);
+    expect(data).toMatchObject({ stderr: shown });
+    expect(secrets.hideIn({ line: text, list: [text], error: new Error(text) })).toEqual({
+      line: shown,
+      list: [shown],
+      error: shown,
+    });
+  });
+
+  it('hides what becomes known later', () => {
+    const secrets = secretsOf(http('https://x'));
+    secrets.add('Bearer oauth-token-1');
+    expect(secrets.hide('it says oauth-token-1')).toBe('it says ***');
+  });
+});
+
+describe('a config as it is shown', () => {
+  it.each([
+    ['https://user:pw@x/p?k=v&b=${B}&flag#frag', 'https://***@x/p?k=***&b=${B}&***#***'],
+    ['https://x/p', 'https://x/p'],
+    ['https://${USER}@x', 'https://${USER}@x'],
+  ])('%s', (url, shown) => {
+    expect(showConfig(http(url)).url).toBe(shown);
+  });
+
+  it('has no values of headers and variables, but names of variables', () => {
+    expect(showConfig(http('https://x', { A: 'secret', B: 'Bearer ${TOKEN}' }))).toEqual({
+      type: 'http',
+      url: 'https://x',
+      headers: { A: '***', B: 'Bearer ${TOKEN}' },
+    });
+    expect(showConfig({ command: 'x', env: { A: 'b' } })).toEqual({ command: 'x', env: { A: '***' } });
+  });
+});

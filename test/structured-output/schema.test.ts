@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { parseOutputSchema } from '../../src/engine/structured-output/schema.js';
+import { openStructuredOutput } from '../../src/engine/structured-output/open.js';
+
+const SCHEMA = {
+  type: 'object',
+  properties: { answer: { type: 'number' }, why: { type: 'string' } },
+  required: ['answer'],
+  additionalProperties: false,
+};
+
+describe('the schema of an answer', () => {
+  it('is taken as it is, and copied', async () => {
+    const schema = await parseOutputSchema(SCHEMA);
+    expect(schema).toEqual(SCHEMA);
+    expect(schema).not.toBe(SCHEMA);
+  });
+
+  it('that leaves out the type of its root gets it', async () => {
+    expect(await parseOutputSchema({ properties: { a: {} } })).toEqual({ type: 'object', properties: { a: {} } });
+  });
+
+  it('may refer to its own parts', async () => {
+    const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
+    const schema = { type: 'object', properties: { first: { $ref: '#/$defs/node' } }, $defs: { node } };
+    expect(await parseOutputSchema(schema)).toEqual(schema);
+  });
+
+  const cyclic: Record<string, unknown> = { type: 'object' };
+  cyclic.self = cyclic;
+  let deep: unknown = {};
+  for (let depth = 0; depth < 20_000; depth += 1) deep = { properties: { a: deep } };
+
+  it.each<[string, unknown, RegExp]>([
+    ['a text', 'object', /is a string, not an object/],
+    ['a list', [], /is a list, not an object/],
+    ['null', null, /is null, not an object/],
+    ['a list at its root', { type: 'array', items: {} }, /the type at its root is "array", and must be "object"/],
+    ['nothing at its root', {}, /the type at its root is missing/],
+    ['several types at its root', { type: ['object', 'null'] }, /the type at its root is \["object","null"\]/],
+    ['a choice at its root', { anyOf: [SCHEMA, SCHEMA] }, /has anyOf at its root/],
+    ['a reference at its root', { $ref: '#/$defs/a', $defs: { a: SCHEMA } }, /has a \$ref at its root/],
+    ['a type that is none', { type: 'object', properties: { a: { type: 'text' } } }, /properties\.a\.type is "text"/],
+    ['a list of fields that is none', { type: 'object', required: 'a' }, /required must be a list of names/],
+    [
+      'a reference to elsewhere',
+      { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } },
+      /properties\.a\.\$ref leads to .* nothing is fetched/,
+    ],
+    ['a reference to nothing', { type: 'object', properties: { a: { $ref: '#/$defs/x' } } }, /not part of it/],
+    ['a circle', cyclic, /it is not JSON/],
+    ['no end of depth', { type: 'object', properties: { a: deep } }, /cannot be used/],
+    [
+      'more than 1 MB',
+      { type: 'object', description: 'x'.repeat(1024 * 1024) },
+      /has 1,048,6\d\d bytes, and at most 1 MB/,
+    ],
+    ['a pattern that is none', { type: 'object', properties: { a: { pattern: '(' } } }, /no regular expression/],
+  ])('that is or has %s is refused', async (_, schema, text) => {
+    await expect(parseOutputSchema(schema)).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(text),
+      data: { path: 'jsonSchema' },
+    });
+  });
+});
+
+describe('StructuredOutput', () => {
+  it('has the schema of the caller, and gives the value back', async () => {
+    const tool = await openStructuredOutput(SCHEMA);
+    expect(tool).toMatchObject({ name: 'StructuredOutput', inputSchema: SCHEMA });
+    const input = { answer: 42, why: 'because' };
+    expect(await tool.parse(input)).toEqual(input);
+    expect(await tool.run(input, {} as never)).toEqual({
+      content: 'Structured output provided successfully',
+      structured: input,
+    });
+  });
+
+  it('tells what does not match', async () => {
+    const tool = await openStructuredOutput(SCHEMA);
+    const wrong = tool.parse({ answer: 'bad', extra: 1 });
+    await expect(wrong).rejects.toThrow(/^Output does not match required schema: .*`answer`.*`number`/s);
+    await expect(wrong).rejects.toThrow(/`extra`/);
+  });
+
+  it('G5: a schema that nothing can meet refuses everything, and does not hang', async () => {
+    const tool = await openStructuredOutput({ type: 'object', not: {} });
+    await expect(tool.parse({})).rejects.toThrow('Output does not match required schema');
+  });
+});
