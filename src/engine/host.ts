@@ -38,6 +38,7 @@ export interface HostOptions {
 }
 
 const KEEP_ALIVE_MS = 1_000;
+const NOT_FOR_CLIENTS = 'Clients of this server can only bring servers of their own process.';
 /** Servers of the host answer at once, or are waited for no longer: no server holds up the first model call. */
 const HOST_GRACE_MS = 250;
 
@@ -302,9 +303,15 @@ class Host {
   /** Those of flags and files stay; all others are replaced. */
   async #setServers(servers: ParamsOf<'mcp_set_servers'>['servers']): Promise<McpSetServersResult> {
     const session = await this.#open();
-    this.#servers = new Map(Object.entries(servers).map(([name, config]) => [name, this.#toDefinition(name, config)]));
+    const named = Object.entries(servers);
+    // Whoever may write no settings may not have this machine start programs or reach addresses either.
+    const refused = this.#config.settingsWrites === 'none' ? named.filter(([, { type }]) => type !== 'sdk') : [];
+    const taken = named.filter((each) => !refused.includes(each));
+    this.#servers = new Map(taken.map(([name, config]) => [name, this.#toDefinition(name, config)]));
     session.scope.mcp.begin();
-    return session.scope.mcp.set(this.#servers);
+    const outcome = await session.scope.mcp.set(this.#servers);
+    const errors = Object.fromEntries(refused.map(([name]) => [name, NOT_FOR_CLIENTS]));
+    return { ...outcome, errors: { ...outcome.errors, ...errors } };
   }
 
   /** The way to a server that is known stays the same: it is not greeted again. */

@@ -162,6 +162,17 @@ describe('sessions over a server', () => {
     expect(await later.seen('result')).toMatchObject({ subtype: 'success', session_id: id });
   });
 
+  it('a client may not have the machine start a program', async () => {
+    const { server } = await start(['Hello.']);
+    const client = connect(server.url);
+    const { errors } = await client.peer.request('mcp_set_servers', {
+      servers: { evil: { command: 'touch', args: ['x'] } },
+    });
+    expect(errors).toEqual({ evil: expect.stringContaining('servers of their own process') });
+    expect((await client.peer.request('mcp_status', {})).mcpServers).toEqual([]);
+    client.peer.end();
+  });
+
   it('B1: close ends every session, tells its clients, and leaves no timer', async () => {
     const clock = createCountingClock();
     const { server } = await start([{ text: 'x', waitFor: new Promise<never>(() => {}) }], { clock });
