@@ -6,6 +6,8 @@ export default defineConfig({
     exclude: ['test/soak/**', '**/node_modules/**'],
     isolate: false,
     pool: 'forks',
+    // Most of them wait for files and processes: one for each core, though the runner itself takes a part of one.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },
