@@ -108,7 +108,9 @@ export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
       if (isForeign && !(await mayLeave(real, at, options))) {
         return refuse(`It leads outside of the project, to ${real}, and was not read: nobody has allowed that.`);
       }
-      if (!(await ask(options.mayRead?.(real), true))) return refuse('It was not read: a rule denies it.');
+      // What policy says is not the session's to leave out; what it imports is read like any other file.
+      const isPolicy = scope === 'managed' && importedBy === undefined;
+      if (!isPolicy && !(await ask(options.mayRead?.(real), true))) return refuse('It was not read: a rule denies it.');
       known.add(real);
       const bytes = await disk.readFile(real, { maxBytes: MAX_READ_BYTES, exact: true });
       if (isBinary(bytes)) return refuse('It was not read: it is a binary file.');
