@@ -183,6 +183,10 @@ export function createEngine(parts: EngineParts): Engine {
         const ids = { uuid: clock.uuid(), session_id: key.sessionId };
         recorder.emit({ type: 'system', subtype: 'commands_changed', commands: known, ...ids });
       },
+      tellProblem(problem) {
+        const ids = { uuid: clock.uuid(), session_id: key.sessionId };
+        recorder.emit({ type: 'system', subtype: 'informational', tag: 'settings', ...toNotice(problem), ...ids });
+      },
     });
     const skills = createSkillCalls(commands, () => scope);
     const tools = makeTools({ lists, callAside: aside, agents, skills });

@@ -51,8 +51,6 @@ export interface ReadMemory {
 export interface MemoryReader {
   /** Never rejects. */
   read(places: readonly MemoryPlace[]): Promise<ReadMemory>;
-  /** Lets what was read be read again, but for what was known from the start. */
-  forget(): void;
 }
 
 export const MAX_FILE_BYTES = 256 * 1024;
@@ -76,8 +74,7 @@ interface Visit extends MemoryPlace {
 
 export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
   const isExcluded = compileExcludes(options.excludes ?? []);
-  const kept = [...(options.known ?? [])];
-  let known = new Set(kept);
+  const known = new Set(options.known);
   let contents = new Set<string>();
   let left = MAX_ALL_BYTES;
   let imports = MAX_IMPORTS;
@@ -165,11 +162,6 @@ export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
 
   return {
     read,
-    forget() {
-      known = new Set(kept);
-      contents = new Set();
-      [left, imports, count] = [MAX_ALL_BYTES, MAX_IMPORTS, MAX_FILES];
-    },
   };
 }
 
