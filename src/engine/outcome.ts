@@ -68,7 +68,14 @@ export function toResult(
       const { structured, reason } = ending;
       if (structured !== undefined) {
         const result = JSON.stringify(structured);
-        return { ...common, subtype: 'success', is_error: false, result, structured_output: structured, terminal_reason };
+        return {
+          ...common,
+          subtype: 'success',
+          is_error: false,
+          result,
+          structured_output: structured,
+          terminal_reason,
+        };
       }
       if (owesAnswer) return { ...common, ...unanswered('ended the turn', reason) };
       return { ...common, subtype: 'success', is_error: false, result: '', terminal_reason };

@@ -62,9 +62,7 @@ export function fromZod3Shape(shape: Record<string, Zod3>, reading: Zod3Reading)
 
 /** To stand at the root. */
 export const defsOf = ({ defs }: Zod3Reading): JsonSchema =>
-  defs.size === 0
-    ? {}
-    : { $defs: Object.fromEntries([...defs.values()].map(({ name, schema }) => [name, schema])) };
+  defs.size === 0 ? {} : { $defs: Object.fromEntries([...defs.values()].map(({ name, schema }) => [name, schema])) };
 
 export function fromZod3(name: string, field: Zod3, reading: Zod3Reading): JsonSchema {
   const def = field?._def;

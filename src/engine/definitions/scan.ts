@@ -165,7 +165,8 @@ function follow(walk: Walk, { path, real }: Place, entry: Dirent): Target | unde
   if (entry.isDirectory()) return { ...own, isDirectory: true };
   if (entry.isFile()) return { ...own, isDirectory: false };
   if (!entry.isSymbolicLink()) {
-    if (MARKDOWN.test(entry.name)) report(walk, own.path, 'it is a pipe, socket or device; an ordinary file is expected');
+    if (MARKDOWN.test(entry.name))
+      report(walk, own.path, 'it is a pipe, socket or device; an ordinary file is expected');
     return undefined;
   }
   try {
