@@ -5,7 +5,7 @@ import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { JsonRpcMessage, Message } from '../../src/protocol/index.js';
 import { query } from '../../src/sdk/index.js';
 import { createMemoryStore } from '../../src/testing/index.js';
-import { PATH_ENV, type Run, scratch, start } from '../engine/kit.js';
+import { PATH_ENV, type Run, scratch, start, user } from '../engine/kit.js';
 import { sent, skill, startWith, write } from './kit.js';
 
 const LOCAL = 'agents clear compact context cost help mcp memory model permissions release-notes resume'.split(' ');
@@ -81,6 +81,32 @@ describe('the list of commands', () => {
     expect(commands).toContainEqual({ name: 'fix', description: 'Fix it', argumentHint: '[issue]' });
     expect(commands.map(({ name }) => name)).toEqual([...LOCAL, 'fix', ...PROMPTS]);
     await running.return?.(undefined);
+  });
+
+  it('is given by supportedCommands() as it is now', async () => {
+    const configDir = scratch();
+    const more = Promise.withResolvers<void>();
+    const running = query({
+      prompt: (async function* () {
+        yield user('hi');
+        await more.promise;
+      })(),
+      options: {
+        cwd: scratch(),
+        env: { ...PATH_ENV, HEDDLE_CONFIG_DIR: configDir },
+        settingSources: ['user'],
+        heddle: { provider: createScriptedModel(['a']), store: createMemoryStore() },
+      },
+    });
+    const names = async () => (await running.supportedCommands()).map(({ name }) => name);
+    expect(await names()).not.toContain('late');
+    for await (const message of running as AsyncIterable<Message>) {
+      if (message.type === 'result') write(configDir, { 'commands/late.md': 'Late' });
+      if (!tells('late')(message)) continue;
+      expect(await names()).toContain('late');
+      more.resolve();
+    }
+    expect(await names()).toContain('late');
   });
 });
 
