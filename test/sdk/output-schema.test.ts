@@ -144,7 +144,7 @@ describe('G5: hooks that end a turn which owes an answer', () => {
 
   it.each([
     ['PreToolUse', stop],
-    ['UserPromptSubmit', { decision: 'block', reason: 'not now' } as HookOutput],
+    ['UserPromptSubmit', { decision: 'block', reason: 'not now' }],
   ])('before it (%s): no success', async (event, answer) => {
     const { result } = await run(schema, [give({ n: 1 })], hook(event, answer));
     expect(result).toMatchObject({
