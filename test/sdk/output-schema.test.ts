@@ -142,7 +142,7 @@ describe('G5: hooks that end a turn which owes an answer', () => {
     expect(result).toMatchObject({ subtype: 'success', structured_output: { n: 1 }, terminal_reason: 'hook_stopped' });
   });
 
-  it.each([
+  it.each<[string, HookOutput]>([
     ['PreToolUse', stop],
     ['UserPromptSubmit', { decision: 'block', reason: 'not now' }],
   ])('before it (%s): no success', async (event, answer) => {
