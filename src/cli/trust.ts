@@ -122,10 +122,13 @@ export async function askTrust({ folder, inert, more = [], write, readLine }: Tr
   return /^y(es)?$/i.test(answer);
 }
 
+/** Known, so that files load, and nothing comes of them. */
+const UNUSED: ReadonlySet<string> = new Set(['enabledPlugins', 'extraKnownMarketplaces']);
+
 /** One line for each thing that waits for trust. */
 export function describeWaiting(inert: readonly InertKey[]): string[] {
   return inert
-    .filter(({ waits }) => waits)
+    .filter(({ key, waits }) => waits && !UNUSED.has(key))
     .flatMap(({ key, value }) => describeKey(key, value))
     .map((line) => `  ${toVisibleLine(line)}\n`);
 }

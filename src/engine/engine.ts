@@ -23,6 +23,7 @@ import type { ToolApprovals } from './mcp/tool-approvals.js';
 import { type Catalog, createCatalog, type ResolvedModel } from './model/catalog.js';
 import { Outbox } from './outbox.js';
 import { findStyle, stylesOf } from './output-style.js';
+import { takesStyle } from './prompt.js';
 import { isWithinRoots } from './permissions/path.js';
 import { askThroughTool } from './permissions/prompt-tool.js';
 import { toHookSources } from './plugins/hook-sources.js';
@@ -107,7 +108,11 @@ export function createEngine(parts: EngineParts): Engine {
     const main = await openMainAgent(asked, definitions.agents);
     const config = main?.config ?? asked;
     const servers = await findServers(config, settings.loaded, [...definitions.plugins, ...(main ? [main] : [])]);
-    const { style, notices: ofStyle } = findStyle(settings.loaded.value.outputStyle, stylesOf(definitions.styles));
+    const { style: chosen, notices: ofStyle } = findStyle(
+      settings.loaded.value.outputStyle,
+      stylesOf(definitions.styles),
+    );
+    const style = takesStyle(config) ? chosen : undefined;
     const { log, preface } = await openLog(config, { store, clock, catalog });
     onFailure(() => log.release());
     const { key, entries } = log;
@@ -177,6 +182,10 @@ export function createEngine(parts: EngineParts): Engine {
       tell(known) {
         const ids = { uuid: clock.uuid(), session_id: key.sessionId };
         recorder.emit({ type: 'system', subtype: 'commands_changed', commands: known, ...ids });
+      },
+      tellProblem(problem) {
+        const ids = { uuid: clock.uuid(), session_id: key.sessionId };
+        recorder.emit({ type: 'system', subtype: 'informational', tag: 'settings', ...toNotice(problem), ...ids });
       },
     });
     const skills = createSkillCalls(commands, () => scope);

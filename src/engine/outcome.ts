@@ -11,7 +11,7 @@ export type Ending =
   | { kind: 'api-error'; text: string; error: string; status: number | null; code: string; terminalReason?: string }
   | { kind: 'limit'; limit: Limit }
   /** A hook ended the turn (`continue: false`). */
-  | { kind: 'stopped'; reason?: string }
+  | { kind: 'stopped'; reason?: string; structured?: unknown }
   /** A hook did not let the prompt through. */
   | { kind: 'blocked'; text: string }
   /** A command was answered here, without the model. */
@@ -52,6 +52,7 @@ export function toResult(
     heddle_version: HEDDLE_VERSION,
     uuid: clock.uuid(),
   };
+  const owesAnswer = scope.config.jsonSchema !== undefined;
   switch (ending.kind) {
     case 'done':
       return {
@@ -62,9 +63,25 @@ export function toResult(
         terminal_reason: 'completed',
         ...(ending.structured !== undefined && { structured_output: ending.structured }),
       };
-    case 'stopped':
-      return { ...common, subtype: 'success', is_error: false, result: '', terminal_reason: 'hook_stopped' };
+    case 'stopped': {
+      const terminal_reason = 'hook_stopped';
+      const { structured, reason } = ending;
+      if (structured !== undefined) {
+        const result = JSON.stringify(structured);
+        return {
+          ...common,
+          subtype: 'success',
+          is_error: false,
+          result,
+          structured_output: structured,
+          terminal_reason,
+        };
+      }
+      if (owesAnswer) return { ...common, ...unanswered('ended the turn', reason) };
+      return { ...common, subtype: 'success', is_error: false, result: '', terminal_reason };
+    }
     case 'blocked': {
+      if (owesAnswer) return { ...common, ...unanswered('did not let the prompt through', ending.text) };
       const result = manners.tellsBlockedPrompts ? ending.text : '';
       return { ...common, subtype: 'success', is_error: false, result, terminal_reason: 'hook_stopped' };
     }
@@ -123,6 +140,14 @@ export function toResult(
       };
   }
 }
+
+/** Who is owed a value must not take its absence for an answer. */
+const unanswered = (what: string, reason = '') => ({
+  subtype: 'error_during_execution' as const,
+  is_error: true,
+  errors: [`A hook ${what} before the structured answer was given.${reason === '' ? '' : ` ${reason}`}`],
+  terminal_reason: 'hook_stopped',
+});
 
 function turnsOf(ending: Ending, tally: TurnTally, { answersCommands }: Manners): number {
   if (ending.kind === 'blocked') return 0;

@@ -21,6 +21,10 @@ How to answer
 - Never claim what you have not seen. If something failed, say so with the message.
 - Ask only when you cannot go on without an answer.`;
 
+/** Clients that give no prompt send an empty one. A list is one of their own, even an empty one, and has no style. */
+export const takesStyle = ({ systemPrompt: chosen }: SessionConfig): boolean =>
+  chosen === undefined || chosen === '' || (typeof chosen === 'object' && !Array.isArray(chosen));
+
 /**
  * The system prompt as blocks of text. An empty prompt leaves the line that says who speaks. A style stands behind the
  * default prompt or in its place; who gives a prompt of their own has said how answers shall sound.
@@ -33,6 +37,7 @@ export function systemPrompt(config: SessionConfig, style?: Pick<OutputStyle, 'p
   if (typeof chosen === 'object' && !Array.isArray(chosen)) {
     return [...preset, ...(chosen.append ? [chosen.append] : []), ...append];
   }
+  if (chosen === '') return [IDENTITY, ...(style ? [style.prompt] : []), ...append];
   const own = [chosen].flat().filter((text) => text !== '');
   return own.length === 0 ? [IDENTITY, ...append] : [...own, ...append];
 }

@@ -8,7 +8,7 @@ import { type Action, lastTurn, nextAction, openCalls } from './next-action.js';
 import type { Ending } from './outcome.js';
 import type { SessionScope, TurnTally } from './scope.js';
 import { step } from './step.js';
-import { REMINDER } from './structured-output/decide.js';
+import { readStructured, REMINDER } from './structured-output/decide.js';
 import { runBatch, settleCalls } from './tools/batch.js';
 
 /**
@@ -63,7 +63,7 @@ async function advance(scope: SessionScope, tally: TurnTally, signal: AbortSigna
         const { interrupt, stop } = await runBatch(scope, action.calls, { tally, signal });
         tally.rounds += 1;
         if (interrupt || signal.aborted) return { kind: 'interrupted', during: 'tools' };
-        if (stop) return { kind: 'stopped', ...stop };
+        if (stop) return structured ? stopStructured(scope, stop) : { kind: 'stopped', ...stop };
         break;
       }
       case 'nudge':
@@ -110,12 +110,12 @@ function finish(action: Extract<Action, { do: 'finish' }>, tally: TurnTally): En
 }
 
 /** The end of a turn with an answer that matches the schema; undefined where none is owed. */
-async function finishStructured(
-  { config }: SessionScope,
+const finishStructured = async (
+  scope: SessionScope,
   { structured }: Extract<Action, { do: 'finish' }>,
-): Promise<Ending | undefined> {
-  if (structured === undefined) return undefined;
-  const { value } = structured;
+): Promise<Ending | undefined> => (structured === undefined ? undefined : finishValue(scope, structured.value));
+
+async function finishValue({ config }: SessionScope, value: unknown): Promise<Ending> {
   const { findMismatch } = await import('./structured-output/open.js');
   const mismatch = await findMismatch(config.jsonSchema ?? {}, value);
   if (mismatch === undefined) return { kind: 'done', text: JSON.stringify(value), structured: value };
@@ -123,6 +123,14 @@ async function finishStructured(
     kind: 'failed',
     errors: [`A hook has put a value that does not match the schema in place of the answer: ${mismatch}`],
   };
+}
+
+/** A hook ends the turn; an answer that was given by then stays one. */
+async function stopStructured(scope: SessionScope, stop: { reason?: string }): Promise<Ending> {
+  const read = readStructured(lastTurn(scope.recorder.log.entries));
+  const ending = 'value' in read ? await finishValue(scope, read.value) : undefined;
+  if (ending?.kind !== 'done') return ending ?? { kind: 'stopped', ...stop };
+  return { kind: 'stopped', ...stop, structured: ending.structured };
 }
 
 /** A failed model call ends the turn with an explanation that stands where the answer would. */

@@ -23,7 +23,11 @@ const TEXTS: Check = [isTexts, 'a list of strings'];
 const FLAG: Check = [(value) => typeof value === 'boolean', 'true or false'];
 const COUNT: Check = [isCount, 'a whole number, 0 or more'];
 const SESSION: Check = [(value) => isText(value) && isSessionId(value as string), 'a UUID'];
-const PRESET = (value: unknown): boolean => isTable(value) && (value as { type?: unknown }).type === 'preset';
+/** There is one, which those who ask for none by name mean, too. */
+function isPreset(value: unknown): boolean {
+  const { type, preset = 'claude_code' } = (isTable(value) ? value : {}) as { type?: unknown; preset?: unknown };
+  return type === 'preset' && preset === 'claude_code';
+}
 
 /** By hand, not by schema: this runs before the first message of every session. */
 const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
@@ -61,12 +65,12 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   settings: TEXT,
   settingsWrites: oneOf(['any', 'suggested', 'none']),
   systemPrompt: [
-    (value) => isText(value) || isTexts(value) || PRESET(value),
-    'a string, a list of strings or a preset',
+    (value) => isText(value) || isTexts(value) || isPreset(value),
+    'a string, a list of strings or the preset claude_code',
   ],
   thinking: [isThinking, '{type: "adaptive"}, {type: "enabled", budgetTokens?} or {type: "disabled"}'],
   trusted: FLAG,
-  tools: [(value) => isTexts(value) || PRESET(value), 'a list of strings or a preset'],
+  tools: [(value) => isTexts(value) || isPreset(value), 'a list of strings or the preset claude_code'],
 };
 
 /** Whether a setting may have this value. */

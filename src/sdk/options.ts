@@ -278,8 +278,13 @@ function refuseRoot(
   );
 }
 
-/** What is added to a preset travels by itself, as `initialize` has it. Saying nothing means no prompt. */
-function systemPromptOf(prompt: SystemPromptConfig = ''): Pick<SessionConfig, 'systemPrompt' | 'appendSystemPrompt'> {
+/**
+ * What is added to a preset travels by itself, as `initialize` has it. Saying nothing means no prompt, beside which a style
+ * counts; who gives an empty one wants nothing else.
+ */
+function systemPromptOf(prompt?: SystemPromptConfig): Pick<SessionConfig, 'systemPrompt' | 'appendSystemPrompt'> {
+  if (prompt === undefined) return { systemPrompt: '' };
+  if (prompt === '') return { systemPrompt: [''] };
   if (typeof prompt === 'string' || Array.isArray(prompt) || prompt.append === undefined)
     return { systemPrompt: prompt };
   const { append, ...preset } = prompt;

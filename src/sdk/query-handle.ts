@@ -66,6 +66,8 @@ export interface QueryParts {
   initialize: ParamsOf<'initialize'>;
   servers: McpBridge;
   signal: AbortSignal | undefined;
+  /** Why a structured answer is none after all, by the schema that the caller has. */
+  findFault?(value: unknown): Promise<string | undefined>;
 }
 
 const DONE: IteratorReturnResult<undefined> = { value: undefined, done: true };
@@ -82,6 +84,9 @@ export class QueryHandle implements Query {
   readonly #idle = new Idle();
   #cancelHold: (() => void) | undefined;
   readonly #tellsEnd: boolean;
+  readonly #findFault: QueryParts['findFault'];
+  /** As the engine told them last. */
+  #commands: SlashCommand[] | undefined;
   #inputOpen = true;
   #closed = false;
   /** The messages of the peer, once it is there. */
@@ -92,6 +97,7 @@ export class QueryHandle implements Query {
   constructor(parts: QueryParts) {
     this.#signal = parts.signal;
     this.#servers = parts.servers;
+    this.#findFault = parts.findFault;
     this.#tellsEnd = parts.initialize.hooks?.SessionEnd !== undefined;
     this.#peer = parts.connect(this.#over.signal, (message) => this.#take(message));
     this.#peer.catch((thrown: unknown) => this.fail(thrown));
@@ -108,7 +114,7 @@ export class QueryHandle implements Query {
 
   /** A message that is there already costs one promise, and no wait. */
   next(): Promise<IteratorResult<SDKMessage, void>> {
-    const message = this.#closed ? undefined : this.#messages?.shift();
+    const message = this.#closed || this.#findFault !== undefined ? undefined : this.#messages?.shift();
     return message === undefined ? this.#nextLater() : Promise.resolve({ value: message as SDKMessage, done: false });
   }
 
@@ -117,13 +123,25 @@ export class QueryHandle implements Query {
     try {
       this.#messages ??= (await this.#peer).messages;
       const item = await this.#messages.next();
-      if (!item.done) return { value: item.value as SDKMessage, done: false };
+      if (!item.done) return { value: (await this.#judge(item.value)) as SDKMessage, done: false };
       if (!this.#closed && this.#unanswered > 0) this.#failure ??= endedEarly();
       return this.#finish();
     } catch (thrown) {
       if (!this.#isKnown(thrown)) this.#failure ??= thrown as Error;
       return this.#finish();
     }
+  }
+
+  /** A result whose value the caller's own schema refuses is no success. */
+  async #judge(message: Message): Promise<Message> {
+    if (message.type !== 'result' || message.subtype !== 'success' || message.structured_output === undefined)
+      return message;
+    const fault = await this.#findFault?.(message.structured_output);
+    if (fault === undefined) return message;
+    const { structured_output: _, result: _text, ...rest } = message;
+    const errors = [`The answer does not match outputFormat.schema: ${fault}`];
+    const terminal_reason = 'structured_output_retry_exhausted';
+    return { ...rest, subtype: 'error_max_structured_output_retries', is_error: true, errors, terminal_reason };
   }
 
   async return(): Promise<IteratorResult<SDKMessage, void>> {
@@ -188,7 +206,8 @@ export class QueryHandle implements Query {
   }
 
   async supportedCommands(): Promise<SlashCommand[]> {
-    return (await this.#initialized).commands ?? [];
+    const { commands = [] } = await this.#initialized;
+    return this.#commands ?? commands;
   }
 
   async supportedModels(): Promise<ModelInfo[]> {
@@ -312,6 +331,7 @@ export class QueryHandle implements Query {
 
   #take(message: Message): void {
     this.#idle.take(message);
+    if (message.type === 'system' && message.subtype === 'commands_changed') this.#commands = message.commands;
     if (message.type === 'result') {
       this.#lastResult = message;
       // A turn that the engine began by itself answers none of ours.

@@ -9,7 +9,7 @@ import { createHookBridge, type HookBridge } from './hook-bridge.js';
 import { McpBridge } from './mcp-bridge.js';
 import { type Options, toSessionConfig } from './options.js';
 import { type Query, QueryHandle } from './query-handle.js';
-import { toOutputSchema } from './tool-schema.js';
+import { findFault, toOutputSchema } from './tool-schema.js';
 import type { McpServerSource } from './tool-definition.js';
 
 /**
@@ -64,7 +64,14 @@ export function openQuery(options: Options = {}): QueryHandle {
     return peer;
   };
   const initialize = { ...toInitialize(config, { hooks, servers }), ...remoteConfig(options, config) };
-  const handle = new QueryHandle({ connect, initialize, servers, signal: options.abortController?.signal });
+  const { outputFormat } = options;
+  const handle = new QueryHandle({
+    connect,
+    initialize,
+    servers,
+    signal: options.abortController?.signal,
+    ...(outputFormat && { findFault: (value) => findFault(outputFormat.schema, value) }),
+  });
   return handle;
 }
 

@@ -1,11 +1,11 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { JsonRpcMessage, Message } from '../../src/protocol/index.js';
 import { query } from '../../src/sdk/index.js';
 import { createMemoryStore } from '../../src/testing/index.js';
-import { PATH_ENV, type Run, scratch, start } from '../engine/kit.js';
+import { PATH_ENV, type Run, scratch, start, user } from '../engine/kit.js';
 import { sent, skill, startWith, write } from './kit.js';
 
 const LOCAL = 'agents clear compact context cost help mcp memory model permissions release-notes resume'.split(' ');
@@ -82,9 +82,70 @@ describe('the list of commands', () => {
     expect(commands.map(({ name }) => name)).toEqual([...LOCAL, 'fix', ...PROMPTS]);
     await running.return?.(undefined);
   });
+
+  it('is given by supportedCommands() as it is now', async () => {
+    const configDir = scratch();
+    const more = Promise.withResolvers<void>();
+    const running = query({
+      prompt: (async function* () {
+        yield user('hi');
+        await more.promise;
+      })(),
+      options: {
+        cwd: scratch(),
+        env: { ...PATH_ENV, HEDDLE_CONFIG_DIR: configDir },
+        settingSources: ['user'],
+        heddle: { provider: createScriptedModel(['a']), store: createMemoryStore() },
+      },
+    });
+    const names = async () => (await running.supportedCommands()).map(({ name }) => name);
+    expect(await names()).not.toContain('late');
+    for await (const message of running as AsyncIterable<Message>) {
+      if (message.type === 'result') write(configDir, { 'commands/late.md': 'Late' });
+      if (!tells('late')(message)) continue;
+      expect(await names()).toContain('late');
+      more.resolve();
+    }
+    expect(await names()).toContain('late');
+  });
 });
 
 describe('changes', () => {
+  const problems = (run: Run): string[] =>
+    run.messages.flatMap((message) =>
+      message.type === 'system' && message.subtype === 'informational' ? [message.content] : [],
+    );
+
+  it('that break a file are told, once each', async () => {
+    const run = await startWith({ 'skills/s/SKILL.md': skill('S', 'x'), 'commands/a.md': 'A' }, ['a']);
+    await run.ask('hi');
+    expect(problems(run)).toEqual([]);
+    const { commands } = run.session.scope;
+    write(join(run.cwd, '.claude'), { 'skills/s/SKILL.md': skill('S', 'x'.repeat(2 * 1024 * 1024)) });
+    await commands.reload();
+    await commands.reload();
+    expect(problems(run)).toEqual([expect.stringContaining('SKILL.md: it is too large')]);
+    write(join(run.cwd, '.claude'), { 'commands/cost.md': 'mine' });
+    await commands.reload();
+    expect(problems(run)).toHaveLength(2);
+    expect(problems(run)[1]).toMatch(/cost\.md: \/cost is built in/);
+  });
+
+  it('of a plugin may bring a folder that was not there; not one that leads out of it', async () => {
+    const cwd = scratch();
+    write(cwd, { 'p/.claude-plugin/plugin.json': '{"name":"p"}', 'out/x/SKILL.md': skill('S', 'x') });
+    const run = await startWith({}, [], { cwd, config: { pluginDirs: [join(cwd, 'p')] } });
+    const { commands } = run.session.scope;
+    write(cwd, { 'p/skills/s/SKILL.md': skill('S', 'x') });
+    symlinkSync(join(cwd, 'out'), join(cwd, 'p/commands'));
+    await commands.reload();
+    expect(commands.skillNames).toEqual(['p:s']);
+    rmSync(join(cwd, 'p/skills'), { recursive: true });
+    symlinkSync(join(cwd, 'out'), join(cwd, 'p/skills'));
+    await commands.reload();
+    expect(commands.skillNames).toEqual([]);
+  });
+
   it('of files are noticed after the first turn: the host is told, and the model with its next prompt', async () => {
     const run = await startWith({ 'commands/fix.md': 'Fix.' }, ['a', 'b', 'c']);
     await run.ask('hi');

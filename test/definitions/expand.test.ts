@@ -147,6 +147,8 @@ describe('arguments in shell lines', () => {
     ['echo \\$1 $1', 'x', 'echo \\$1 x'],
     ['gh pr view $1', '"; rm -rf ~"', "gh pr view '; rm -rf ~'"],
     ['cat $1', '', 'cat '],
+    ['python3 tool.py "$1"', '"it\'s"', 'python3 tool.py "it\'s"'],
+    ['sh ./run.sh "$1" | head', '"it\'s"', 'sh ./run.sh "it\'s" | head'],
   ])('%s with %s', (line, args, expected) => {
     expect(fill(line, args)).toMatchObject({ line: expected });
   });
@@ -159,6 +161,16 @@ describe('arguments in shell lines', () => {
     'bash -c "echo $1"',
     'eval echo "$1"',
     'ls # $1',
+    'cat <(echo "$1")',
+    'awk "BEGIN{print \\"$1\\"}"',
+    'gawk "$1" f',
+    'sed "s/a/$1/e" f',
+    'perl "$1"',
+    'echo "$1" | sh',
+    'echo "$1" | tee log | /bin/bash',
+    'echo "$1" |& env -i python3 -',
+    'echo "$1" | sudo dash',
+    'node --print "$1"',
   ])('refuses what quotes would not hold in: %s', (line) => {
     expect(fill(line, "'$(id);x'")).toHaveProperty('fault');
     expect(fill(line, 'plain-1.2')).toHaveProperty('line');

@@ -110,6 +110,7 @@ describe('loadDefinitions', () => {
     const loaded = await loadDefinitions([folderOf('commands', place.path('c')), folderOf('skills', place.path('s'))]);
     expect([...loaded.commands.keys(), ...loaded.skills.keys()]).toEqual(['folder.md:inner', 'fine']);
     expect(show(loaded.problems, place.root)).toEqual([
+      'warning c/pipe.md:0: it is a pipe, socket or device; an ordinary file is expected',
       'error c/binary.md:0: it is not a file of text',
       'error c/wide.md:0: it is UTF-16; save it as UTF-8',
       'error s/huge/SKILL.md:0: it is too large: 10 MB, and at most 1 MB are read',

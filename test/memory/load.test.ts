@@ -103,6 +103,13 @@ describe('files of instructions', () => {
     expect(pathsOf(loaded)).toEqual(['policy/CLAUDE.md', 'project/AGENTS.md']);
   });
 
+  it('are not read where a rule denies it, but for those of policy themselves', async () => {
+    desk.write('policy/CLAUDE.md', 'policy\n@secret.md\n');
+    desk.write('policy/secret.md', 'SECRET');
+    const loaded = await desk.load({ managed: [join(desk.top, 'policy')], mayRead: async () => false });
+    expect(pathsOf(loaded)).toEqual(['policy/CLAUDE.md']);
+  });
+
   it('cost little where there are none', async () => {
     const other = createDesk({ empty: true });
     expect(await findMemory(other.places())).toEqual([]);

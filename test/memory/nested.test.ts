@@ -54,14 +54,6 @@ describe('instructions of folders below', () => {
     expect(told.map((files) => files.length)).toEqual([1, 0, 0, 0]);
   });
 
-  it('are told again after a compaction; those of the start are told by others', async () => {
-    const nested = await open();
-    await nested.notice(page());
-    nested.forget();
-    expect(nested.told).toEqual([]);
-    expect(await nested.notice(page())).toHaveLength(1);
-  });
-
   it('E1: are looked for nowhere but in folders that somebody vouches for', async () => {
     desk.write('elsewhere/AGENTS.md', 'foreign');
     const stranger = desk.write('elsewhere/x.ts', '');

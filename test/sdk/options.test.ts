@@ -35,6 +35,16 @@ describe('options that act', () => {
       {},
       { system: [{ text: expect.stringMatching(/^You are an agent that works through tools/) }] },
     ],
+    [
+      'no systemPrompt: a style counts',
+      { settings: { outputStyle: 'Explanatory' } },
+      { system: [{}, { text: expect.stringContaining('Explain as you go') }] },
+    ],
+    [
+      'an empty systemPrompt: it does not',
+      { systemPrompt: '', settings: { outputStyle: 'Explanatory' } },
+      { system: [{ text: expect.stringMatching(/^You are an agent that works through tools/) }] },
+    ],
     ['thinking', { thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
     ['maxThinkingTokens', { maxThinkingTokens: 4_000 }, { thinking: { type: 'enabled', budget_tokens: 4_000 } }],
     ['effort', { effort: 'low' }, { output_config: { effort: 'low' } }],

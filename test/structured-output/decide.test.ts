@@ -70,7 +70,7 @@ describe('G5: the answer that a turn owes', () => {
       state: 'failed',
       limit: {
         subtype: 'error_max_structured_output_retries',
-        text: 'No answer matched the schema in 5 calls of StructuredOutput. The last one: wrong 4',
+        text: 'No answer was accepted in 5 calls of StructuredOutput. The last one: wrong 4',
         terminalReason: 'structured_output_retry_exhausted',
         alwaysError: true,
       },

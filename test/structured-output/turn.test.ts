@@ -59,7 +59,7 @@ describe('G5: structured output', () => {
     });
     const result = await run.ask('go');
     expect(result).toMatchObject({ subtype: 'error_max_structured_output_retries', is_error: true });
-    expect(errorsOf(result)).toContain('No answer matched the schema in 5 calls');
+    expect(errorsOf(result)).toContain('No answer was accepted in 5 calls');
     expect(run.model.requests).toHaveLength(5);
   });
 

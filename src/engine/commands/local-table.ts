@@ -23,6 +23,6 @@ export const LOCAL_COMMANDS: readonly LocalCommand[] = [
   define('memory', 'Show the files of instructions that count'),
   define('model', 'Show or choose the model', { argumentHint: '[model]' }),
   define('permissions', 'Show the rules about tools', { aliases: ['allowed-tools'] }),
-  define('release-notes', 'Show which version this is and what is new'),
+  define('release-notes', 'Show which version this is'),
   define('resume', 'Show the sessions that can be gone on with', { aliases: ['continue'] }),
 ];

@@ -1,4 +1,5 @@
 import type { Clock, Logger, SlashCommand } from '../../protocol/index.js';
+import type { DefinitionProblem } from '../definitions/definition.js';
 import { describeSkills } from '../definitions/listing.js';
 import type { SessionDefinitions } from '../definitions/open.js';
 import type { McpServers } from '../mcp/servers.js';
@@ -24,6 +25,8 @@ export interface CommandsParts {
   logger: Logger;
   /** Tells the host which commands there are now. */
   tell(commands: SlashCommand[]): void;
+  /** Tells the host what is wrong with a file that has changed. */
+  tellProblem(problem: DefinitionProblem): void;
 }
 
 /** A session that is over by then need not look. */
@@ -51,9 +54,17 @@ export function createCommands(parts: CommandsParts): Commands {
   let watching: 'no' | 'yes' | 'over' = 'no';
   let stopWatch = (): void => {};
   const warn = (text: string): void => logger('warn', text);
+  /** What is wrong is told once, and again when it was right in between. */
+  let wrong = new Set(definitions.problems.map(keyOf));
+  const tellProblems = (): void => {
+    const { problems } = definitions;
+    for (const problem of problems) if (!wrong.has(keyOf(problem))) parts.tellProblem(problem);
+    wrong = new Set(problems.map(keyOf));
+  };
   const reload = async (): Promise<void> => {
     try {
       await definitions.reload();
+      tellProblems();
       tellChange();
     } catch (thrown) {
       warn(`Commands could not be read again: ${String(thrown)}`);
@@ -102,6 +113,8 @@ export function createCommands(parts: CommandsParts): Commands {
     },
   };
 }
+
+const keyOf = ({ file, line, text }: DefinitionProblem): string => JSON.stringify([file, line, text]);
 
 async function findCall(
   text: string,

@@ -9,6 +9,7 @@ import type {
 } from '../../protocol/index.js';
 import { type SessionDefinitions, openDefinitions } from '../definitions/open.js';
 import { DEFAULT_STYLE, findStyle, stylesOf } from '../output-style.js';
+import { takesStyle } from '../prompt.js';
 import { findKeySource } from '../provider.js';
 import { openSettings, withSettings } from '../settings/session-settings.js';
 import { indexCommands, toSlashCommand } from './index-commands.js';
@@ -55,7 +56,7 @@ export function describeOffer(
       description,
       ...(model !== undefined && { model }),
     })),
-    output_style: findStyle(outputStyle, styles).style?.name ?? DEFAULT_STYLE,
+    output_style: (takesStyle(config) && findStyle(outputStyle, styles).style?.name) || DEFAULT_STYLE,
     available_output_styles: [DEFAULT_STYLE, ...styles.keys()],
     account: { tokenSource: 'none', apiKeySource: keySource },
   };

@@ -21,16 +21,20 @@ const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)|\$\{\w+\}/y;
 /** Characters that mean nothing to a shell, wherever they stand. */
 const HARMLESS = /^[\w./:@%+=,-]*$/;
 const HARMLESS_WORDS = /^[\w./:@%+=, -]*$/;
-/**
- * Where quotes protect nothing, or other things than they seem to: substitutions, here-documents, `$'...'`, comments,
- * arithmetic, and lines that another shell or interpreter reads once more.
- */
-const INVOLVED =
-  /\$\(|`|<<|\$'|\$"|\(\(|\[\[|(?:^|[\s;&|(])#|\b(?:eval|let|declare|typeset|export|source|trap|ssh|xargs|watch)\b|\s-\w*[ce]\b/;
+const INVOLVING = [
+  // Where quotes protect nothing, or other things than they seem to: substitutions, here-documents, comments, arithmetic.
+  /\$\(|`|<<|[<>]\(|\$'|\$"|\(\(|\[\[|(?:^|[\s;&|(])#/,
+  // What another shell or interpreter reads once more: programs in an argument, and what is piped into one.
+  /\b(?:eval|let|declare|typeset|export|source|trap|ssh|xargs|watch|parallel)\b|\s-\w*[ce]\b|\s--(?:eval|print|command)\b/,
+  /\b(?:[gmn]?awk|g?sed|perl|ed|ex|vim?|dc|bc|m4|sqlite3|psql|mysql|tclsh|expect|osascript)\b/,
+  /\|&?[^|;&]*\b(?:(?:ba|z|da|k|c|tc|fi)?sh|python[\d.]*|node|deno|bun|ruby|php|lua|make|at|batch|crontab)\b/,
+];
+const INVOLVED = new RegExp(INVOLVING.map(({ source }) => source).join('|'));
 
 /**
- * Puts arguments into a shell line as words and nothing but words: what they hold is never run. As in a shell, `$1` within
- * single quotes is not an argument (`awk '{print $1}'`).
+ * Puts arguments into a shell line as words and nothing but words: the shell never runs what they hold, and programs that are
+ * known to run what they are given get none but harmless ones. As in a shell, `$1` within single quotes is not an argument
+ * (`awk '{print $1}'`).
  */
 export function fillShellLine(line: string, values: ShellValues): FilledLine {
   let filled = '';

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { AgentDefinition, SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import { BUILTIN_AGENTS } from '../agents/builtin.js';
+import { LOCAL_COMMANDS } from '../commands/local-table.js';
+import { follow } from '../plugins/inside.js';
 import type { Plugin } from '../plugins/plugin.js';
 import type { LoadedSettings } from '../settings/load.js';
 import type { SettingsNotice } from '../settings/notice.js';
@@ -31,11 +33,13 @@ const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const;
 export async function openDefinitions(config: SessionConfig, settings: LoadedSettings): Promise<SessionDefinitions> {
   const called = await readCalled(config.agents ?? {});
   const { plugins, problems: ofPlugins } = await readPlugins(config, settings);
-  const folders = [...foldersOf(config, settings), ...plugins.flatMap((plugin) => plugin.folders)];
+  const folders = [...foldersOf(config, settings), ...plugins.flatMap(foldersOfPlugin)];
   let current: Definitions = NONE;
   const read = async (): Promise<void> => {
-    const found = hasDefinitions(folders) ? await (await import('./load.js')).loadDefinitions(folders) : NONE;
-    current = { ...found, agents: withColors(allAgents(called, found.agents)) };
+    const usable = folders.filter(isInPlace);
+    const found = hasDefinitions(usable) ? await (await import('./load.js')).loadDefinitions(usable) : NONE;
+    const problems = [...found.problems, ...findHidden(found)];
+    current = { ...found, problems, agents: withColors(allAgents(called, found.agents)) };
   };
   await read();
   return {
@@ -64,6 +68,27 @@ export const toNotice = ({ severity, file, line, text }: DefinitionProblem): Set
   level: severity,
   content: `${file}${line > 0 ? `:${line}` : ''}: ${text}`,
 });
+
+/** Files whose command nobody can type, because it has the name of one that is built in. */
+function findHidden({ commands, skills }: Definitions): DefinitionProblem[] {
+  return [...commands.values(), ...skills.values()].flatMap(({ name, userMayCall, origin: { file } }) =>
+    userMayCall && file !== undefined && LOCAL_COMMANDS.some((command) => command.name === name)
+      ? [{ severity: 'warning', file, line: 0, text: `/${name} is built in, and not this file: give it another name` }]
+      : [],
+  );
+}
+
+/** Those that are there, and the usual ones that may come while the session runs. */
+function foldersOfPlugin({ name: plugin, root: pluginRoot, folders }: Plugin): DefinitionFolder[] {
+  const origin = { scope: 'plugin', plugin, pluginRoot } as const;
+  const usual = KINDS.map((kind) => ({ kind, path: join(pluginRoot, kind), origin }));
+  return [...folders, ...usual.filter(({ path }) => follow(pluginRoot, path).kind === 'missing')];
+}
+
+/** A folder of a plugin may have become a link out of it. */
+function isInPlace({ path, origin }: DefinitionFolder): boolean {
+  return origin.pluginRoot === undefined || follow(origin.pluginRoot, path).kind !== 'refused';
+}
 
 const NONE: Definitions = {
   agents: new Map(),

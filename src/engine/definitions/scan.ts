@@ -164,7 +164,11 @@ function follow(walk: Walk, { path, real }: Place, entry: Dirent): Target | unde
   const own = { path: join(path, entry.name), real: join(real, entry.name) };
   if (entry.isDirectory()) return { ...own, isDirectory: true };
   if (entry.isFile()) return { ...own, isDirectory: false };
-  if (!entry.isSymbolicLink()) return undefined;
+  if (!entry.isSymbolicLink()) {
+    if (MARKDOWN.test(entry.name))
+      report(walk, own.path, 'it is a pipe, socket or device; an ordinary file is expected');
+    return undefined;
+  }
   try {
     const target = resolveInside(walk, own);
     const stats = target === undefined ? undefined : statSync(target.real);

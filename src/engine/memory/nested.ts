@@ -19,8 +19,6 @@ export interface NestedMemory {
    * told yet, the higher folder first. Never rejects.
    */
   notice(path: string): Promise<MemoryFile[]>;
-  /** After a compaction: what was told since the start is gone, and is told again when its folder is next touched. */
-  forget(): void;
   /** All that was told, for a list of what is in force. */
   readonly told: readonly MemoryFile[];
   /** What was wrong since the last look. */
@@ -33,8 +31,8 @@ const MAX_PROBLEMS = 50;
 
 export function createNestedMemory(options: NestedMemoryOptions): NestedMemory {
   const { workspace, roots, sources } = options;
-  let looked = new Set<string>();
-  let told: MemoryFile[] = [];
+  const looked = new Set<string>();
+  const told: MemoryFile[] = [];
   let problems: DefinitionProblem[] = [];
   let reader: MemoryReader | undefined;
   /** One after the other: two calls that touch the same folder at once must not both be told. */
@@ -63,11 +61,6 @@ export function createNestedMemory(options: NestedMemoryOptions): NestedMemory {
       const files = turn.then(() => lookInto(folders)).catch(() => []);
       turn = files;
       return files;
-    },
-    forget() {
-      looked = new Set();
-      told = [];
-      reader?.forget();
     },
     get told() {
       return told;

@@ -2,7 +2,7 @@
 import type { DefinitionProblem } from '../definitions/definition.js';
 import { judgeRead } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
-import { isLifeEntry } from '../sessions/entry.js';
+import { isBoundary, isLifeEntry } from '../sessions/entry.js';
 import { findMainTree } from '../settings/files.js';
 import { findMemory, type MemoryPlace } from './find.js';
 import type { NestedMemory } from './nested.js';
@@ -25,8 +25,8 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     const session = scope();
     const found = await findMemory(placesOf(session));
     files = found.length === 0 ? [] : await loadAll(session, found);
-    // What was told of folders is gone with the conversation that it stood in.
-    (await nested)?.forget();
+    // What was told of folders is gone with the conversation that it stood in: the log says what is left.
+    nested = undefined;
     if (files.length === 0) return undefined;
     note(session, files);
     const { describeMemory, toInstructionsLoaded } = await import('./describe.js');
@@ -58,9 +58,9 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
 
   const openNested = async (session: SessionScope): Promise<NestedMemory> => {
     const { createNestedMemory } = await import('./nested.js');
-    const told = session.recorder.log.entries.flatMap((entry) =>
-      isLifeEntry(entry) && entry.kind === 'memory' ? entry.paths : [],
-    );
+    const { entries } = session.recorder.log;
+    const since = entries.slice(entries.findLastIndex(isBoundary) + 1);
+    const told = since.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'memory' ? entry.paths : []));
     const { guard, config } = session;
     const { roots, ...reading } = readingOf(session);
     const open = createNestedMemory({

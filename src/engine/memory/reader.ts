@@ -51,8 +51,6 @@ export interface ReadMemory {
 export interface MemoryReader {
   /** Never rejects. */
   read(places: readonly MemoryPlace[]): Promise<ReadMemory>;
-  /** Lets what was read be read again, but for what was known from the start. */
-  forget(): void;
 }
 
 export const MAX_FILE_BYTES = 256 * 1024;
@@ -76,8 +74,7 @@ interface Visit extends MemoryPlace {
 
 export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
   const isExcluded = compileExcludes(options.excludes ?? []);
-  const kept = [...(options.known ?? [])];
-  let known = new Set(kept);
+  const known = new Set(options.known);
   let contents = new Set<string>();
   let left = MAX_ALL_BYTES;
   let imports = MAX_IMPORTS;
@@ -108,7 +105,9 @@ export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
       if (isForeign && !(await mayLeave(real, at, options))) {
         return refuse(`It leads outside of the project, to ${real}, and was not read: nobody has allowed that.`);
       }
-      if (!(await ask(options.mayRead?.(real), true))) return refuse('It was not read: a rule denies it.');
+      // What policy says is not the session's to leave out; what it imports is read like any other file.
+      const isPolicy = scope === 'managed' && importedBy === undefined;
+      if (!isPolicy && !(await ask(options.mayRead?.(real), true))) return refuse('It was not read: a rule denies it.');
       known.add(real);
       const bytes = await disk.readFile(real, { maxBytes: MAX_READ_BYTES, exact: true });
       if (isBinary(bytes)) return refuse('It was not read: it is a binary file.');
@@ -163,11 +162,6 @@ export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
 
   return {
     read,
-    forget() {
-      known = new Set(kept);
-      contents = new Set();
-      [left, imports, count] = [MAX_ALL_BYTES, MAX_IMPORTS, MAX_FILES];
-    },
   };
 }
 

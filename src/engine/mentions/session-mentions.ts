@@ -1,8 +1,10 @@
 /** Mentions in a prompt, with what they need of the session. */
 import type { UserContentBlock } from '../../protocol/index.js';
-import { judgeRead } from '../permissions/may-read.js';
+import { judgeRead, judgeResource } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
 import { expandMentions } from './expand.js';
+
+const NEEDS_ASKING = 'It needs the permission of the user. Use ReadMcpResourceTool if it matters: it asks for it.';
 
 /** What stands before a prompt because it mentions it. Never rejects. */
 export async function mentionedIn(
@@ -26,7 +28,12 @@ export async function mentionedIn(
     mayRead: (path, about) => judgeRead(scope, path, about),
     servers: {
       names: mcp.status.map(({ name }) => name),
-      read: (server, uri) => mcp.readResource(server, uri, { signal }),
+      async read(server, uri) {
+        const { verdict } = await judgeResource(scope, { server, uri });
+        if (verdict === 'deny') throw new Error('Permission to read it is denied.');
+        if (verdict === 'ask') throw new Error(NEEDS_ASKING);
+        return mcp.readResource(server, uri, { signal });
+      },
     },
   });
   return blocks;

@@ -1,22 +1,31 @@
 import type { SessionScope } from '../scope.js';
-import type { Decision } from './policy.js';
+import type { Decision, PermissionCall } from './policy.js';
 
 /** What the rules say about looking at a place for the model, as if Read or Glob were called. Nobody is asked. */
-export async function judgeRead(
-  { state, guard, kept }: SessionScope,
+export function judgeRead(
+  scope: SessionScope,
   path: string,
   { given = path, kind = 'file' }: { given?: string; kind?: 'file' | 'folder' } = {},
 ): Promise<Decision> {
-  const { decidePermission } = await import('./decide.js');
   const isFile = kind === 'file';
+  return judge(scope, {
+    tool: isFile ? 'Read' : 'Glob',
+    input: isFile ? { file_path: path } : { pattern: '*', path },
+    accesses: [{ path, given, access: 'read', kind: isFile ? 'file' : 'directory' }],
+  });
+}
+
+/** What the rules say about showing the model a resource of a server, as if ReadMcpResourceTool were called. */
+export const judgeResource = (scope: SessionScope, input: { server: string; uri: string }): Promise<Decision> =>
+  judge(scope, { tool: 'ReadMcpResourceTool', input, accesses: [] });
+
+async function judge(
+  { state, guard, kept }: SessionScope,
+  call: Pick<PermissionCall, 'tool' | 'input' | 'accesses'>,
+): Promise<Decision> {
+  const { decidePermission } = await import('./decide.js');
   return decidePermission(
-    {
-      tool: isFile ? 'Read' : 'Glob',
-      input: isFile ? { file_path: path } : { pattern: '*', path },
-      readOnly: true,
-      edits: false,
-      accesses: [{ path, given, access: 'read', kind: isFile ? 'file' : 'directory' }],
-    },
+    { ...call, readOnly: true, edits: false },
     {
       mode: state.mode,
       book: await guard.rules(),

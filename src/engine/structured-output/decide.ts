@@ -101,7 +101,7 @@ const failed = (text: string): Limit => ({
 
 const invalidLimit = (calls: readonly Call[]): Limit => {
   const last = (calls.at(-1)?.text ?? '').replace(/<\/?tool_use_error>/g, '').slice(0, 1_000);
-  return failed(`No answer matched the schema in ${calls.length} calls of ${STRUCTURED_OUTPUT}. The last one: ${last}`);
+  return failed(`No answer was accepted in ${calls.length} calls of ${STRUCTURED_OUTPUT}. The last one: ${last}`);
 };
 
 const uncalledLimit = (reminders: number): Limit =>

@@ -32,6 +32,8 @@ function toPlain(given: object): Record<string, unknown> {
   try {
     text = JSON.stringify(given);
   } catch (thrown) {
+    // The stack is what ends first.
+    if (thrown instanceof RangeError) throw unusable('it is nested too deep', 'Make it flatter.');
     throw unusable(`it is not JSON (${messageOf(thrown).split('\n', 1)[0]})`);
   }
   const bytes = Buffer.byteLength(text ?? '');
