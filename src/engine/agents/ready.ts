@@ -1,6 +1,6 @@
 /** Makes an agent ready: its definition, its log, where it works, and its session. */
 import type { PermissionMode, TaskInput } from '../../protocol/index.js';
-import { PERMISSION_MODES } from '../../protocol/plain.js';
+import { PERMISSION_MODES, toHeddleError } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
 import type { SessionScope } from '../scope.js';
 import type { KeptWorktree } from '../sessions/entry.js';
@@ -8,7 +8,7 @@ import { Log } from '../sessions/log.js';
 import { type ChildSpec, type OpenedChild, openChild } from './child.js';
 import { type AgentIdentity, isAgentId } from './identity.js';
 import { runAgent } from './run.js';
-import type { AgentTree, ReadyAgent } from './session-agents.js';
+import type { AgentOutcome, AgentTree, ReadyAgent } from './session-agents.js';
 import { createTaskVoice, type TaskVoice } from './task-voice.js';
 
 export interface Order {
@@ -43,22 +43,35 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
     },
   );
   const { child, voice } = opened;
+  // Whatever happens the place is left: a session that ends waits for those who hold one.
   const end = async (): Promise<string | undefined> => {
-    await opened.close();
-    const kept = await putAway(parent, worktree);
-    leave();
-    return kept;
+    try {
+      await opened.close();
+      return await putAway(parent, worktree);
+    } catch (thrown) {
+      return `The agent could not be put away: ${toHeddleError(thrown).message}`;
+    } finally {
+      leave();
+    }
   };
   return {
     identity,
     isBackground,
     async run(runSignal) {
-      const begun = { kind: 'agent', agentId: id, agentType: agent.name, description } as const;
-      void parent.recorder.life({ ...begun, toolUseId });
-      if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
-      voice.tellStart();
-      const outcome = await runAgent(child, { agent, prompt, skillText: tree.skillText, voice }, runSignal);
-      const kept = await end();
+      let outcome: AgentOutcome;
+      let kept: string | undefined;
+      try {
+        const begun = { kind: 'agent', agentId: id, agentType: agent.name, description } as const;
+        void parent.recorder.life({ ...begun, toolUseId });
+        if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
+        voice.tellStart();
+        outcome = await runAgent(child, { agent, prompt, skillText: tree.skillText, voice }, runSignal);
+      } catch (thrown) {
+        const text = toHeddleError(thrown).message;
+        outcome = { status: 'failed', text, toolUses: voice.toolUses, durationMs: 0, totalTokens: 0 };
+      } finally {
+        kept = await end();
+      }
       if (kept !== undefined) outcome.text += `\n\n${kept}`;
       voice.tellEnd(outcome);
       return outcome;
