@@ -212,7 +212,16 @@ export function createEngine(parts: EngineParts): Engine {
     });
     const granted = grantedUpdates(entries);
     if (granted.length > 0) await guard.update(granted);
-    const state = await startState(config, { catalog, workspace, log, model, provider, tools, guard, mode: main?.mode });
+    const state = await startState(config, {
+      catalog,
+      workspace,
+      log,
+      model,
+      provider,
+      tools,
+      guard,
+      mode: main?.mode,
+    });
     settings.onChange(async () => {
       state.roots = await guard.roots();
     });

@@ -3,7 +3,7 @@ import type { Decision } from './policy.js';
 
 /** What the rules say about looking at a place for the model, as if Read or Glob were called. Nobody is asked. */
 export async function judgeRead(
-  { state, guard, kept }: SessionScope,
+  { state, guard, kept, config }: SessionScope,
   path: string,
   { given = path, kind = 'file' }: { given?: string; kind?: 'file' | 'folder' } = {},
 ): Promise<Decision> {
@@ -19,7 +19,7 @@ export async function judgeRead(
     },
     {
       mode: state.mode,
-      book: await guard.rules(),
+      book: await guard.rules({ deny: config.disallowedTools }),
       roots: state.roots,
       home: guard.home,
       cwd: state.cwd,
