@@ -102,8 +102,8 @@ describe('the main thread as an agent', () => {
   });
 
   it('an agent without tools of its own leaves those of the session', () => {
-    const { tools: _, ...open } = weaver;
-    const { permissionMode: __, ...without } = open;
+    const { tools: _, ...toolless } = weaver;
+    const { permissionMode: __, ...without } = toolless;
     const { config, permits, mode } = toMainAgent(called(), without);
     expect(config.tools).toBeUndefined();
     expect(mode).toBeUndefined();
