@@ -62,9 +62,12 @@ describe('the main thread as an agent', () => {
     expect(toMainAgent(called({ systemPrompt }), weaver).config.systemPrompt).toEqual(['You weave.', 'And this.']);
   });
 
-  it.each(['', ' ', [], ['']])('a prompt that says nothing, %j, is none of the caller', (systemPrompt) => {
-    expect(toMainAgent(called({ systemPrompt }), weaver).config.systemPrompt).toEqual(['You weave.']);
-  });
+  it.each([{ systemPrompt: '' }, { systemPrompt: ' ' }, { systemPrompt: [] }, { systemPrompt: [''] }])(
+    'a prompt that says nothing, %j, is none of the caller',
+    ({ systemPrompt }) => {
+      expect(toMainAgent(called({ systemPrompt }), weaver).config.systemPrompt).toEqual(['You weave.']);
+    },
+  );
 
   it('its prompt is what the model gets through query()', async () => {
     const model = createScriptedModel(['ok']);
