@@ -1,6 +1,16 @@
-import type { Clock, Logger, ModelProvider, SessionConfig, SessionStore, Tool, Workspace } from '../protocol/index.js';
+import type {
+  Clock,
+  Logger,
+  ModelProvider,
+  PermissionMode,
+  SessionConfig,
+  SessionStore,
+  Tool,
+  Workspace,
+} from '../protocol/index.js';
 import { checkConfig, HeddleError } from '../protocol/plain.js';
 import { createAgents } from './agents/agents.js';
+import { checkDefinitions } from './agents/check-definitions.js';
 import type { CallAside } from './aside-call.js';
 import { callAside } from './aside.js';
 import { Budget } from './budget/budget.js';
@@ -105,8 +115,10 @@ export function createEngine(parts: EngineParts): Engine {
     const settings = await openSettings(called, { clock, home, tools: names });
     const asked = withSettings(called, settings.loaded);
     const definitions = await openDefinitions(asked, settings.loaded);
+    await checkDefinitions(definitions.agents.values(), names);
     const main = await openMainAgent(asked, definitions.agents);
     const config = main?.config ?? asked;
+    checkConfig(config);
     const servers = await findServers(config, settings.loaded, [...definitions.plugins, ...(main ? [main] : [])]);
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
@@ -136,7 +148,7 @@ export function createEngine(parts: EngineParts): Engine {
     const kept = createKeeper(log.path);
     onFailure(() => kept.release());
     const tasks = new Tasks({ clock, recorder, sessionId: key.sessionId });
-    const model = catalog.resolveModel(config.model ?? lastChoices(entries).model ?? 'default');
+    const model = catalog.resolveModel(config.model ?? lastChoices(entries).model ?? main?.model ?? 'default');
     const provider = await providerFor(model.model);
     const hooks = createSessionHooks(async (onLate) => (await import('./hooks/open.js')).openHooks(scope, onLate));
     const aside: CallAside = (call) => callAside(scope, call);
@@ -209,7 +221,16 @@ export function createEngine(parts: EngineParts): Engine {
     });
     const granted = grantedUpdates(entries);
     if (granted.length > 0) await guard.update(granted);
-    const state = await startState(config, { catalog, workspace, log, model, provider, tools, guard });
+    const state = await startState(config, {
+      catalog,
+      workspace,
+      log,
+      model,
+      provider,
+      tools,
+      guard,
+      mode: main?.mode,
+    });
     settings.onChange(async () => {
       state.roots = await guard.roots();
     });
@@ -312,6 +333,8 @@ async function startState(
     provider: ModelProvider;
     tools: readonly Tool[];
     guard: Guard;
+    /** What counts where the log is silent, too. */
+    mode: PermissionMode | undefined;
   },
 ): Promise<SessionState> {
   const { workspace, catalog, model } = options;
@@ -326,7 +349,7 @@ async function startState(
   refuseUnpriced(config, [model.model, ...fallbacks], catalog.hasPrice);
   const roots = await options.guard.roots();
   const usable = (mode = last.mode) => (mode === 'bypassPermissions' && !mayBypass(config) ? undefined : mode);
-  const mode = config.permissionMode ?? usable() ?? 'default';
+  const mode = config.permissionMode ?? usable() ?? options.mode ?? 'default';
   return {
     model,
     keySource: options.provider.keySource,

@@ -24,6 +24,17 @@ export interface GuardParts {
   notices?: readonly SettingsNotice[];
 }
 
+/** What one session or agent has beside the rules of all. */
+export interface ScopeRules {
+  /** What is allowed until the turn is over. */
+  turn?: readonly string[] | undefined;
+  /** What it is denied, with what the session was called with: definitions of agents deny, too. */
+  deny?: readonly string[] | undefined;
+}
+
+/** Compiled at once; more are made anew. */
+const MAX_BOOKS = 32;
+
 export class Guard {
   readonly #parts: GuardParts;
   readonly #folders: OpenFolders;
@@ -34,8 +45,8 @@ export class Guard {
   readonly #session: Lists = { allow: [], ask: [], deny: [] };
   readonly #flag: Lists;
   #book: RuleBook | undefined;
-  /** The last one that a turn had for itself. */
-  #turnBook: { base: RuleBook; turn: readonly string[]; book: RuleBook } | undefined;
+  /** Those with more than all have in common, by what that is; they count as long as the common one does. */
+  #wider: { base: RuleBook; books: Map<string, RuleBook> } | undefined;
 
   constructor(parts: GuardParts) {
     this.#parts = parts;
@@ -88,21 +99,24 @@ export class Guard {
     return this.#parts.settings.refresh();
   }
 
-  /** All rules in force; settings files that have changed are read first. `turn`: what else is allowed in this turn. */
-  async rules(turn: readonly string[] = []): Promise<RuleBook> {
+  /** All rules in force; settings files that have changed are read first. */
+  async rules({ turn = [], deny = [] }: ScopeRules = {}): Promise<RuleBook> {
     await this.refresh();
     const base = (this.#book ??= await this.#compile(this.layers));
-    if (turn.length === 0) return base;
-    const known = this.#turnBook;
-    if (known?.base === base && known.turn === turn) return known.book;
-    const book = await this.#compile(this.#layersWith(turn));
-    this.#turnBook = { base, turn, book };
+    const { disallowedTools: called = [] } = this.#parts.config;
+    const more = { turn, deny: deny.filter((rule) => !called.includes(rule)) };
+    if (more.turn.length + more.deny.length === 0) return base;
+    if (this.#wider?.base !== base || this.#wider.books.size >= MAX_BOOKS) this.#wider = { base, books: new Map() };
+    const { books } = this.#wider;
+    const key = JSON.stringify(more);
+    const book = books.get(key) ?? (await this.#compile(this.#layersWith(more)));
+    books.set(key, book);
     return book;
   }
 
   /** The rules as they were written, layer by layer. */
   get layers(): RuleLayer[] {
-    return this.#layersWith([]);
+    return this.#layersWith();
   }
 
   /** Takes over what an answer says about rules and folders. What is meant for a settings file is written there first. */
@@ -135,7 +149,7 @@ export class Guard {
     return source === 'user' || this.trusted || ('rules' in update && update.behavior !== 'allow');
   }
 
-  #layersWith(turn: readonly string[]): RuleLayer[] {
+  #layersWith({ turn = [], deny = [] }: ScopeRules = {}): RuleLayer[] {
     const { files, ruleLayers, managedOnly } = this.settings;
     const base = files.projectRoot;
     // Where policy alone may allow, what others allow does not count.
@@ -147,7 +161,8 @@ export class Guard {
       ...(name === 'flag' && { namesTools: true }),
     });
     const session = { ...this.#session, allow: [...this.#session.allow, ...turn] };
-    return [...ruleLayers, own('session', session), own('flag', this.#flag)];
+    const flag = { ...this.#flag, deny: [...this.#flag.deny, ...deny] };
+    return [...ruleLayers, own('session', session), own('flag', flag)];
   }
 
   async #compile(layers: readonly RuleLayer[]): Promise<RuleBook> {

@@ -41,6 +41,8 @@ export interface SessionState {
   /** Where the key for that model came from. */
   keySource: string;
   mode: PermissionMode;
+  /** What would be asked is denied, in whatever mode. */
+  readonly asksNobody?: boolean;
   /** The mode to go back to from plan mode; absent: the default one. */
   modeBefore?: PermissionMode | undefined;
   /** Where the plan is kept, once there was a reason to have one. */

@@ -25,7 +25,7 @@ import { planNotes } from './plan/turn-notes.js';
 import type { Ask, Form } from './questions.js';
 import { toReminder } from './reminder.js';
 import type { SessionScope, TurnTally } from './scope.js';
-import { startTally } from './tally.js';
+import { emptyTally, startTally } from './tally.js';
 import { isChainEntry } from './sessions/entry.js';
 import { surroundingsOf } from './surroundings.js';
 import { graceOf, type TaskNotice } from './tasks.js';
@@ -442,10 +442,15 @@ export class Session {
     return this.#lastResult;
   }
 
-  /** What the engine did not foresee still ends in a result: no consumer waits for ever. */
+  /** What the engine did not foresee still ends in a result: no consumer waits for ever. Never throws. */
   #fail(error: HeddleError): void {
-    this.scope.logger('error', 'the session failed', { error: error.stack ?? error.message });
-    this.#finishTurn({ kind: 'failed', errors: [error.message], code: error.code }, startTally(this.scope));
+    const { logger } = this.scope;
+    logger('error', 'the session failed', { error: error.stack ?? error.message });
+    try {
+      this.#finishTurn({ kind: 'failed', errors: [error.message], code: error.code }, emptyTally(this.scope));
+    } catch (thrown) {
+      logger('error', 'the failure could not be told', { error: toHeddleError(thrown).message });
+    }
   }
 
   /**

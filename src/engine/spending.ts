@@ -27,6 +27,8 @@ export interface AgentCharge extends Charge {
 
 /** What one agent has used itself, without the agents that it started. */
 export interface AgentSpending {
+  /** Of each model. */
+  models: Record<string, ModelUsage>;
   /** The name of its definition; absent for the main thread. */
   agentType?: string;
   inputTokens: number;
@@ -34,7 +36,7 @@ export interface AgentSpending {
   cacheReadInputTokens: number;
   cacheCreationInputTokens: number;
   costUSD: number;
-  costBasis: ModelUsage['costBasis'];
+  costBasis?: ModelUsage['costBasis'];
 }
 
 /** The main thread, among agents. */
@@ -53,9 +55,8 @@ export interface SpendingParts {
 export class Spending {
   readonly #catalog: Catalog;
   readonly #counted = new Set<string>();
-  readonly #models = new Map<string, ModelUsage>();
-  readonly #microCents = new Map<string, number>();
-  readonly #agents = new Map<string, AgentSpending & { microCents: number }>();
+  readonly #models = new Map<string, ModelSum>();
+  readonly #agents = new Map<string, AgentSum>();
   #restored = 0;
   readonly #parts: SpendingParts;
 
@@ -74,13 +75,16 @@ export class Spending {
   }
 
   get byModel(): Record<string, ModelUsage> {
-    return Object.fromEntries([...this.#models].map(([model, usage]) => [model, { ...usage }]));
+    return toUsages(this.#models);
   }
 
   /** By the id of the agent, or `main`. The sum is the total. */
   get byAgent(): Record<string, AgentSpending> {
     return Object.fromEntries(
-      [...this.#agents].map(([id, { microCents, ...sum }]) => [id, { ...sum, costUSD: toUsd(microCents) }]),
+      [...this.#agents].map(([id, { microCents, models, ...sum }]) => [
+        id,
+        { ...sum, models: toUsages(models), costUSD: toUsd(microCents) },
+      ]),
     );
   }
 
@@ -101,19 +105,7 @@ export class Spending {
     if (given.agent === undefined && agent !== undefined) onCharge?.({ ...given, agent });
     parent?.add(charge);
     this.#addToAgent(charge);
-    const { usage } = charge;
-    const sum = this.#models.get(charge.model) ?? this.#fresh(charge.model);
-    sum.inputTokens += usage.input_tokens;
-    sum.outputTokens += usage.output_tokens;
-    sum.cacheReadInputTokens += usage.cache_read_input_tokens ?? 0;
-    sum.cacheCreationInputTokens += usage.cache_creation_input_tokens ?? 0;
-    sum.webSearchRequests += usage.server_tool_use?.web_search_requests ?? 0;
-    const microCents = (this.#microCents.get(charge.model) ?? 0) + (charge.microCents ?? 0);
-    sum.costUSD = toUsd(microCents);
-    if (charge.microCents === undefined) sum.costBasis = 'unknown';
-    sum.contextWindow = this.#catalog.contextWindow(charge.model, charge.betas);
-    this.#microCents.set(charge.model, microCents);
-    this.#models.set(charge.model, sum);
+    this.#addToModel(this.#models, charge);
   }
 
   /** Counts what the log says was spent before this process. */
@@ -131,38 +123,58 @@ export class Spending {
     this.#restored = this.#total();
   }
 
-  #addToAgent({ usage, microCents, agent }: Charge): void {
+  #addToAgent(charge: Charge): void {
+    const { agent } = charge;
     const id = agent?.id ?? MAIN_THREAD;
-    const sum = this.#agents.get(id) ?? { ...(agent && { agentType: agent.type }), ...NOTHING };
-    sum.inputTokens += usage.input_tokens;
-    sum.outputTokens += usage.output_tokens;
-    sum.cacheReadInputTokens += usage.cache_read_input_tokens ?? 0;
-    sum.cacheCreationInputTokens += usage.cache_creation_input_tokens ?? 0;
-    sum.microCents += microCents ?? 0;
-    if (microCents === undefined) sum.costBasis = 'unknown';
+    const sum = this.#agents.get(id) ?? { ...(agent && { agentType: agent.type }), ...NOTHING, models: new Map() };
+    addTokens(sum, charge);
+    this.#addToModel(sum.models, charge);
     this.#agents.set(id, sum);
+  }
+
+  #addToModel(models: Map<string, ModelSum>, charge: Charge): void {
+    const { model, usage, betas } = charge;
+    const sum = models.get(model) ?? this.#fresh(model);
+    addTokens(sum, charge);
+    sum.webSearchRequests += usage.server_tool_use?.web_search_requests ?? 0;
+    sum.contextWindow = this.#catalog.contextWindow(model, betas);
+    models.set(model, sum);
   }
 
   #total(): number {
     let total = 0;
-    for (const microCents of this.#microCents.values()) total += microCents;
+    for (const { microCents } of this.#models.values()) total += microCents;
     return total;
   }
 
-  #fresh(model: string): ModelUsage {
+  #fresh(model: string): ModelSum {
     return {
-      inputTokens: 0,
-      outputTokens: 0,
-      cacheReadInputTokens: 0,
-      cacheCreationInputTokens: 0,
+      ...NOTHING,
       webSearchRequests: 0,
-      costUSD: 0,
       contextWindow: this.#catalog.contextWindow(model),
       maxOutputTokens: this.#catalog.maxOutputTokens(model),
-      costBasis: 'list',
     };
   }
 }
+
+/** Sums in whole millionths of a cent; dollars are made of them when somebody asks. */
+type ModelSum = ModelUsage & { microCents: number };
+type TokenSum = Omit<AgentSpending, 'models'> & { microCents: number };
+type AgentSum = TokenSum & { models: Map<string, ModelSum> };
+
+function addTokens(sum: TokenSum, { usage, microCents }: Charge): void {
+  sum.inputTokens += usage.input_tokens;
+  sum.outputTokens += usage.output_tokens;
+  sum.cacheReadInputTokens += usage.cache_read_input_tokens ?? 0;
+  sum.cacheCreationInputTokens += usage.cache_creation_input_tokens ?? 0;
+  sum.microCents += microCents ?? 0;
+  if (microCents === undefined) sum.costBasis = 'unknown';
+}
+
+const toUsages = (models: ReadonlyMap<string, ModelSum>): Record<string, ModelUsage> =>
+  Object.fromEntries(
+    [...models].map(([model, { microCents, ...usage }]) => [model, { ...usage, costUSD: toUsd(microCents) }]),
+  );
 
 const NOTHING = {
   inputTokens: 0,

@@ -4,14 +4,24 @@ import { lastFallback } from './next-action.js';
 import type { SessionScope, TurnTally } from './scope.js';
 
 /** Nothing has been added up yet. A turn that is gone on with keeps the model it had fallen back to. */
-export function startTally({ clock, state, catalog, recorder, budget, config }: SessionScope): TurnTally {
+export function startTally(scope: SessionScope): TurnTally {
+  const { catalog, recorder, budget, config } = scope;
   const fallback = lastFallback(recorder.log.entries);
   return {
+    ...emptyTally(scope),
+    ...(fallback !== undefined && { model: catalog.resolveModel(fallback) }),
+    budget: budget.child(turnLimits(config)),
+  };
+}
+
+/** For what has failed before it had limits of its own. Never throws. */
+export function emptyTally({ clock, state, budget }: SessionScope): TurnTally {
+  return {
     startedAt: clock.monotonic(),
-    model: fallback === undefined ? state.model : catalog.resolveModel(fallback),
+    model: state.model,
     failed: new Set(),
     maxThinkingTokens: state.maxThinkingTokens,
-    budget: budget.child(turnLimits(config)),
+    budget: budget.child({}),
     usage: emptyUsage(),
     apiMs: 0,
     rounds: 0,

@@ -15,6 +15,7 @@ export async function answerPermission(
     ...(params.blocked_path && { blockedPath: params.blocked_path }),
     ...(params.decision_reason && { decisionReason: params.decision_reason }),
     ...(params.agent_id && { agentID: params.agent_id }),
+    ...(params.parent_tool_use_id && { parentToolUseID: params.parent_tool_use_id }),
   });
   const { toPermissionResult } = await import('../protocol/index.js');
   return { ...toPermissionResult(answer), toolUseID: params.tool_use_id };

@@ -36,7 +36,9 @@ export interface CanUseToolOptions {
   blockedPath?: string;
   decisionReason?: string;
   toolUseID: string;
+  /** The agent that wants it, and the call that started that agent; absent for the main thread. */
   agentID?: string;
+  parentToolUseID?: string;
 }
 
 /**

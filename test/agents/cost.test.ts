@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Spending } from '../../src/engine/spending.js';
+import type { Run } from '../engine/kit.js';
 import { open, routed, task } from './kit.js';
 
 const CHECKED = ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'] as const;
@@ -14,6 +15,14 @@ function expectEqualSums(spending: Spending, requests: number): void {
   expect(usd(agents)).toBeCloseTo(spending.totalUsd, 10);
   expect(usd(models)).toBeCloseTo(spending.totalUsd, 10);
   expect(spending.totalTokens).toBe(requests * 120);
+}
+
+async function expectCostByAgent({ session, ask, messages }: Run): Promise<void> {
+  await ask('/cost');
+  const text = JSON.stringify(messages.slice(-3));
+  for (const [id, { agentType }] of Object.entries(session.scope.spending.byAgent)) {
+    expect(text).toContain(agentType === undefined ? '| Main thread |' : `| ${agentType} (${id}) |`);
+  }
 }
 
 describe('G6: what agents cost', () => {
@@ -37,11 +46,13 @@ describe('G6: what agents cost', () => {
     expect(Object.keys(spending.byModel)).toHaveLength(3);
     expect(result.total_cost_usd).toBe(spending.totalUsd);
 
+    await expectCostByAgent(first);
     const second = await open([], { store: first.store, cwd: first.cwd, config: { resume: first.session.id } });
     const { spending: known } = second.session.scope;
     expect(known.byAgent).toEqual(spending.byAgent);
     expect(known.totalUsd).toBe(spending.totalUsd);
     expect(known.sinceOpenUsd).toBe(0);
     expectEqualSums(known, 6);
+    await expectCostByAgent(second);
   });
 });

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { findMainAgent, toMainAgent } from '../../src/engine/agents/main-agent.js';
 import type { Agent } from '../../src/engine/definitions/definition.js';
+import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { SessionConfig } from '../../src/protocol/index.js';
+import { query } from '../../src/sdk/index.js';
+import { PATH_ENV, scratch } from '../engine/kit.js';
+import { open } from './kit.js';
 
 const weaver: Agent = {
   name: 'weaver',
@@ -24,15 +28,14 @@ const called = (fields: Partial<SessionConfig> = {}): SessionConfig => ({
 
 describe('the main thread as an agent', () => {
   it('takes all that the caller leaves open from the definition', () => {
-    const { config, permits, opening } = toMainAgent(called({ disallowedTools: ['Edit'] }), weaver);
+    const { config, permits, opening, model, mode } = toMainAgent(called({ disallowedTools: ['Edit'] }), weaver);
     expect(config).toMatchObject({
       systemPrompt: ['You weave.'],
       tools: ['Read', 'Grep'],
       disallowedTools: ['Edit', 'Write'],
-      model: 'haiku',
-      permissionMode: 'acceptEdits',
       maxTurns: 7,
     });
+    expect({ model, mode }).toEqual({ model: 'haiku', mode: 'acceptEdits' });
     expect(['Read', 'Bash', 'mcp__linear__look', 'mcp__linear__save'].filter(permits)).toEqual([
       'Read',
       'mcp__linear__look',
@@ -59,19 +62,54 @@ describe('the main thread as an agent', () => {
     expect(toMainAgent(called({ systemPrompt }), weaver).config.systemPrompt).toEqual(['You weave.', 'And this.']);
   });
 
+  it.each([{ systemPrompt: '' }, { systemPrompt: ' ' }, { systemPrompt: [] }, { systemPrompt: [''] }])(
+    'a prompt that says nothing, %j, is none of the caller',
+    ({ systemPrompt }) => {
+      expect(toMainAgent(called({ systemPrompt }), weaver).config.systemPrompt).toEqual(['You weave.']);
+    },
+  );
+
+  it('its prompt is what the model gets through query()', async () => {
+    const model = createScriptedModel(['ok']);
+    const { name: _, origin: __, ...agent } = weaver;
+    const options = { agent: 'weaver', agents: { weaver: agent }, heddle: { provider: model, trusted: true } };
+    for await (const message of query({ prompt: 'hi', options: { ...options, cwd: scratch(), env: PATH_ENV } })) {
+      if (message.type === 'result') expect(message.subtype).toBe('success');
+    }
+    expect(JSON.stringify(model.requests[0]?.body.system)).toContain('You weave.');
+  });
+
+  it('a resumed session keeps the mode and the model that were chosen in it', async () => {
+    const { name: _, origin: __, ...agent } = weaver;
+    const config = { agent: 'weaver', agents: { weaver: agent } };
+    const first = await open(['ok'], { config });
+    await first.ask('hi');
+    expect(first.session.scope.state).toMatchObject({ mode: 'acceptEdits' });
+    expect(first.session.scope.state.model.model).toContain('haiku');
+    first.session.setPermissionMode('plan');
+    await first.session.setModel('opus');
+    const second = await open([], {
+      store: first.store,
+      cwd: first.cwd,
+      config: { ...config, resume: first.session.id },
+    });
+    expect(second.session.scope.state).toMatchObject({ mode: 'plan', modeBefore: 'acceptEdits' });
+    expect(second.session.scope.state.model.model).toContain('opus');
+  });
+
   it('bypasses nothing unless the session may', () => {
     const agent = { ...weaver, permissionMode: 'bypassPermissions' as const };
-    expect(toMainAgent(called(), agent).config.permissionMode).toBe('default');
+    expect(toMainAgent(called(), agent).mode).toBe('default');
     const may = called({ allowDangerouslySkipPermissions: true });
-    expect(toMainAgent(may, agent).config.permissionMode).toBe('bypassPermissions');
+    expect(toMainAgent(may, agent).mode).toBe('bypassPermissions');
   });
 
   it('an agent without tools of its own leaves those of the session', () => {
-    const { tools: _, ...open } = weaver;
-    const { permissionMode: __, ...without } = open;
-    const { config, permits } = toMainAgent(called(), without);
+    const { tools: _, ...toolless } = weaver;
+    const { permissionMode: __, ...without } = toolless;
+    const { config, permits, mode } = toMainAgent(called(), without);
     expect(config.tools).toBeUndefined();
-    expect(config.permissionMode).toBeUndefined();
+    expect(mode).toBeUndefined();
     expect(permits('Bash')).toBe(true);
   });
 

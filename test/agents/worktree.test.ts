@@ -59,6 +59,33 @@ describe('a work tree of its own', () => {
     expect(git(cwd, 'branch', '--list', 'heddle/*')).toBe('');
   });
 
+  it.each([
+    ['git does not show', (cwd: string) => void git(cwd, 'config', 'status.showUntrackedFiles', 'no')],
+    ['git ignores', (cwd: string) => writeFileSync(join(cwd, '.git', 'info', 'exclude'), 'new.txt\n')],
+  ])('a new file that %s is work that is kept', async (_, hide) => {
+    const cwd = repository();
+    hide(cwd);
+    const run = await weave(
+      cwd,
+      [{ toolUse: isolated('t1') }, { toolUse: bash('b1', 'echo x > new.txt') }, 'ok', 'Done.'],
+      { config: { permissionMode: 'bypassPermissions' } },
+    );
+    await run.ask('go');
+    const [, path = ''] = /is kept: (.+), on the branch/.exec(resultText(run.messages, 't1')) ?? [];
+    expect(existsSync(join(path, 'new.txt'))).toBe(true);
+  });
+
+  it('none is made in plan mode, and no hook of the repository runs', async () => {
+    const cwd = repository();
+    const ran = join(cwd, 'ran');
+    writeFileSync(join(cwd, '.git', 'hooks', 'post-checkout'), `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 });
+    const run = await weave(cwd, [{ toolUse: isolated('t1') }, 'Done.'], { config: { permissionMode: 'plan' } });
+    await run.ask('go');
+    expect(resultText(run.messages, 't1')).toContain('In plan mode no work tree is made');
+    expect(existsSync(ran)).toBe(false);
+    expect(git(cwd, 'branch', '--list', 'heddle/*')).toBe('');
+  });
+
   it('edits in it are judged as those in the project, edits in the project are outside', async () => {
     const cwd = repository();
     const write = (id: string, file_path: string) => ({ name: 'Write', id, input: { file_path, content: 'x' } });

@@ -334,6 +334,32 @@ describe('ExitPlanMode', () => {
     expect(run.session.scope.state.mode).toBe('plan');
   });
 
+  it('stays in plan mode when the answer sets that, and says so', async () => {
+    const run = await plan([exit('exit', { plan: STEPS }), write('w', 'made.txt'), 'ok'], {
+      config: PLAN,
+      answers: ({ tool_name }) =>
+        tool_name === 'ExitPlanMode'
+          ? { behavior: 'allow', updatedPermissions: [{ type: 'setMode', mode: 'plan', destination: 'session' }] }
+          : { behavior: 'deny', message: 'no' },
+    });
+    await run.ask('go');
+    expect(run.session.scope.state.mode).toBe('plan');
+    expect(resultText(run.messages, 'exit')).toContain('do not carry the plan out yet');
+    expect(run.asked.map(({ tool_use_id }) => tool_use_id)).toEqual(['exit', 'w']);
+  });
+
+  it('a plan that was denied is no plan to approve once the host has left plan mode', async () => {
+    const run = await plan([exit('one', { plan: STEPS }), 'ok', exit('two', { plan: STEPS }), 'ok'], {
+      config: PLAN,
+      answers: () => ({ behavior: 'deny', message: 'no' }),
+    });
+    await run.ask('go');
+    run.session.setPermissionMode('acceptEdits');
+    await run.ask('on');
+    expect(resultText(run.messages, 'two')).toContain('Plan mode is not on');
+    expect(run.asked.map(({ tool_use_id }) => tool_use_id)).toEqual(['one']);
+  });
+
   it('takes an approval of a host that has left plan mode before it answers', async () => {
     const run = await plan([exit('exit', { plan: STEPS }), 'ok'], {
       config: PLAN,

@@ -25,6 +25,7 @@ export function createAgents(tree: AgentTree, { depth, scope, permits = () => tr
     },
     mayStart: depth <= MAX_DEPTH,
     permits,
+    typeOf: async (input) => (await import('./find-agent.js')).typeOf(tree, scope(), input),
     async open(input, { toolUseId, signal }) {
       const parent = scope();
       if (depth > MAX_DEPTH) throw new Error(`Agents may start agents ${MAX_DEPTH} deep. Do this yourself.`);

@@ -31,7 +31,9 @@ export function toolsOfChild({ mcp, catalog, state, config, main }: SessionScope
     config,
     { canAsk: false, findMore: (name) => (mayHave(name) ? mcp.find(name) : undefined) },
   );
-  if (agent.tools !== undefined && agent.tools.length > 0 && tools.names.length === 0) {
+  // Those of a server that is on its way may still come.
+  const isBare = tools.names.length === 0 && mcp.pending.length === 0;
+  if (agent.tools !== undefined && agent.tools.length > 0 && isBare) {
     throw new HeddleError('invalid_config', `The agent ${agent.name} names tools that it cannot have here.`, {
       hint: `It wants ${agent.tools.join(', ')}.`,
     });

@@ -22,7 +22,7 @@ import { SUBAGENT_NOTE } from './builtin.js';
 import { toolsOfChild } from './child-tools.js';
 import { createForwarder } from './forward.js';
 import type { AgentIdentity } from './identity.js';
-import { chooseMode } from './mode.js';
+import { asksNobody, chooseMode } from './mode.js';
 import { connectServers, openOwnServers } from './own-servers.js';
 import type { SessionAgents } from './session-agents.js';
 
@@ -103,14 +103,19 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     skills: createSkillCalls(child.commands, () => child),
   });
   let release: () => void = () => {};
+  let isOver = false;
+  const takeTools = (): void => {
+    if (!isOver) state.tools = toolsOfChild(child, { agent, own, permits });
+  };
   const close = async (): Promise<void> => {
+    isOver = true;
     release();
     await mcp?.close().catch((error: unknown) => logger('warn', `A server of an agent did not end: ${String(error)}`));
   };
   try {
     // One that cannot be reached does not stop the agent.
-    if (mcp !== undefined) await connectServers(mcp, signal);
-    state.tools = toolsOfChild(child, { agent, own, permits });
+    if (mcp !== undefined) await connectServers(mcp, { clock, logger, signal, onLate: takeTools });
+    takeTools();
     const hooks = hooksOfDefinition(agent, parent.guard.settings);
     if (hooks !== undefined) release = await parent.hooks.adopt(identity.id, hooks);
   } catch (thrown) {
@@ -146,6 +151,9 @@ async function stateOf(
     },
     set mode(mode) {
       granted = mode;
+    },
+    get asksNobody() {
+      return asksNobody(parent.state, { agent, asked, granted });
     },
     get roots() {
       return rootsNow();

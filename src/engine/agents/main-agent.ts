@@ -1,5 +1,5 @@
 /** The main thread as an agent: what its definition says counts where the caller says nothing. Pure. */
-import type { SessionConfig } from '../../protocol/index.js';
+import type { PermissionMode, SessionConfig } from '../../protocol/index.js';
 import { canonicalToolName, HeddleError, TOOL_SCHEMAS } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
 import { isToolOf } from './agent-tools.js';
@@ -8,6 +8,9 @@ import { ownServersOf } from './own-servers.js';
 
 export interface MainAgent {
   config: SessionConfig;
+  /** What counts where neither the caller nor the log says anything: a choice of before was made by a person. */
+  model?: string;
+  mode?: PermissionMode;
   /** Which tools the session may have, those of servers included. */
   permits: (toolName: string) => boolean;
   /** What the model is told before the first prompt. */
@@ -26,32 +29,33 @@ export function findMainAgent(known: ReadonlyMap<string, Agent>, name: string): 
 }
 
 export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
-  const { model, maxTurns, permissionMode, systemPrompt } = config;
+  const { maxTurns, systemPrompt } = config;
   const permits = isToolOf(agent);
   const effort = config.effort ?? (typeof agent.effort === 'string' ? agent.effort : undefined);
-  const isOwn = typeof systemPrompt === 'string' || Array.isArray(systemPrompt);
-  const append = !isOwn && systemPrompt?.append ? [systemPrompt.append] : [];
+  const append = typeof systemPrompt === 'object' && 'append' in systemPrompt ? systemPrompt.append : undefined;
   const tools = toolsFor(config.tools, agent, permits);
-  const chosen = model ?? (agent.model === 'inherit' ? undefined : agent.model);
   const turns = maxTurns ?? agent.maxTurns;
   return {
+    ...(agent.model !== undefined && agent.model !== 'inherit' && { model: agent.model }),
+    // As far as it counts for a subagent.
+    ...(agent.permissionMode !== undefined && { mode: chooseMode({ mode: 'default', config }, { agent }) }),
     permits,
     mcpServers: ownServersOf(agent),
     opening: [agent.initialPrompt, agent.criticalSystemReminder_EXPERIMENTAL].filter((text) => text !== undefined),
     config: {
       ...config,
-      systemPrompt: isOwn ? systemPrompt : [agent.prompt, ...append],
-      // Who names a mode has chosen it; that of a definition counts as far as it does for a subagent.
-      ...(permissionMode === undefined &&
-        agent.permissionMode !== undefined && { permissionMode: chooseMode({ mode: 'default', config }, { agent }) }),
+      systemPrompt: isOwnPrompt(systemPrompt) ? systemPrompt : [agent.prompt, ...(append ? [append] : [])],
       disallowedTools: [...(config.disallowedTools ?? []), ...(agent.disallowedTools ?? [])],
       ...(tools && { tools }),
-      ...(chosen !== undefined && { model: chosen }),
       ...(turns !== undefined && { maxTurns: turns }),
       ...(effort !== undefined && { effort }),
     },
   };
 }
+
+/** Who says nothing leaves the prompt to the agent. */
+const isOwnPrompt = (prompt: SessionConfig['systemPrompt']): boolean =>
+  (typeof prompt === 'string' || Array.isArray(prompt)) && [prompt].flat().some((text) => text.trim() !== '');
 
 /** The built-in tools that both the caller and the definition want; undefined: the default ones. */
 function toolsFor(

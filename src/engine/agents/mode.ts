@@ -17,6 +17,15 @@ export interface ModeWishes {
   granted?: PermissionMode | undefined;
 }
 
+/** Where nobody is asked, a mode that asks does not change that: what would be asked is denied. */
+export function asksNobody(
+  { mode, asksNobody: isInherited }: { mode: PermissionMode; asksNobody?: boolean | undefined },
+  { agent: { permissionMode: defined }, asked, granted }: ModeWishes,
+): boolean {
+  if (isInherited === true || mode === 'dontAsk') return true;
+  return granted === undefined && (defined === 'dontAsk' || asked === 'dontAsk');
+}
+
 /**
  * The mode in which an agent works: that of the session as it is now, or that of its definition. A session that plans, or
  * asks nobody, has no looser agents; nobody bypasses where the session may not; what comes with a plugin, and what a

@@ -1,4 +1,5 @@
 /** The MCP servers that belong to an agent alone: they are there as long as it works. */
+import type { Clock, Logger } from '../../protocol/index.js';
 import type { McpServers } from '../mcp/servers.js';
 import type { Agent } from '../definitions/definition.js';
 import type { SessionScope } from '../scope.js';
@@ -6,13 +7,39 @@ import type { SessionScope } from '../scope.js';
 export const ownServersOf = ({ mcpServers = [] }: Pick<Agent, 'mcpServers'>): Record<string, unknown> =>
   Object.fromEntries(mcpServers.flatMap((server) => (typeof server === 'object' ? Object.entries(server) : [])));
 
-/** Resolves when each of them is connected or has failed, or nobody waits any more. */
-export async function connectServers(mcp: McpServers, signal: AbortSignal): Promise<void> {
+/** So long an agent waits for its servers before it begins; what comes later it has from then on. */
+export const CONNECT_MS = 5_000;
+
+export interface ConnectOptions {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Called when the last of them is connected or has failed, if nobody waited that long. */
+  onLate(): void;
+}
+
+/** Resolves when each of them is connected or has failed, or after a while, or when nobody waits any more. */
+export async function connectServers(
+  mcp: McpServers,
+  { clock, logger, signal, onLate }: ConnectOptions,
+): Promise<void> {
   const giveUp = (): void => void mcp.close().catch(() => undefined);
+  const waited = Promise.withResolvers<void>();
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
+  let isLate = false;
+  const cancel = clock.after(CONNECT_MS, () => {
+    isLate = true;
+    waited.resolve();
+  });
   mcp.begin();
-  await mcp.set(new Map());
+  const connected = mcp
+    .set(new Map())
+    .then(() => (isLate ? onLate() : undefined))
+    // It goes on with the tools that it has.
+    .catch((error: unknown) => logger('warn', `Tools of an agent came too late: ${String(error)}`));
+  await Promise.race([connected, waited.promise]);
+  cancel();
   signal.removeEventListener('abort', giveUp);
 }
 

@@ -1,14 +1,15 @@
 /** Makes an agent ready: its definition, its log, where it works, and its session. */
 import type { PermissionMode, TaskInput } from '../../protocol/index.js';
-import { PERMISSION_MODES } from '../../protocol/plain.js';
+import { PERMISSION_MODES, toHeddleError } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
 import type { SessionScope } from '../scope.js';
 import type { KeptWorktree } from '../sessions/entry.js';
 import { Log } from '../sessions/log.js';
 import { type ChildSpec, type OpenedChild, openChild } from './child.js';
-import { type AgentIdentity, isAgentId } from './identity.js';
+import { DEFAULT_TYPE, reopen } from './find-agent.js';
+import type { AgentIdentity } from './identity.js';
 import { runAgent } from './run.js';
-import type { AgentTree, ReadyAgent } from './session-agents.js';
+import type { AgentOutcome, AgentTree, ReadyAgent } from './session-agents.js';
 import { createTaskVoice, type TaskVoice } from './task-voice.js';
 
 export interface Order {
@@ -30,8 +31,13 @@ export interface Order {
 export async function makeReady(order: Order, signal: AbortSignal): Promise<ReadyAgent> {
   const { tree, parent, input, id, toolUseId, depth, leave } = order;
   const asked = modeOf(input.mode);
-  const old = input.resume === undefined ? undefined : await reopen(order);
-  const agent = findAgent(tree, old?.type ?? input.subagent_type ?? 'general-purpose');
+  const old = input.resume === undefined ? undefined : await reopen(tree, parent, id);
+  // What was judged is what runs: the name was found out before.
+  const type = input.subagent_type ?? DEFAULT_TYPE;
+  const agent = tree.known().get(type);
+  if (agent === undefined) {
+    throw new Error(`There is no agent "${type}". Available: ${[...tree.known().keys()].join(', ')}.`);
+  }
   const { description, prompt } = input;
   const identity: AgentIdentity = { id, type: agent.name, toolUseId, description, depth };
   const isBackground = input.run_in_background ?? agent.background ?? false;
@@ -43,22 +49,35 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
     },
   );
   const { child, voice } = opened;
+  // Whatever happens the place is left: a session that ends waits for those who hold one.
   const end = async (): Promise<string | undefined> => {
-    await opened.close();
-    const kept = await putAway(parent, worktree);
-    leave();
-    return kept;
+    try {
+      await opened.close();
+      return await putAway(parent, worktree);
+    } catch (thrown) {
+      return `The agent could not be put away: ${toHeddleError(thrown).message}`;
+    } finally {
+      leave();
+    }
   };
   return {
     identity,
     isBackground,
     async run(runSignal) {
-      const begun = { kind: 'agent', agentId: id, agentType: agent.name, description } as const;
-      void parent.recorder.life({ ...begun, toolUseId });
-      if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
-      voice.tellStart();
-      const outcome = await runAgent(child, { agent, prompt, skillText: tree.skillText, voice }, runSignal);
-      const kept = await end();
+      let outcome: AgentOutcome;
+      let kept: string | undefined;
+      try {
+        const begun = { kind: 'agent', agentId: id, agentType: agent.name, description } as const;
+        void parent.recorder.life({ ...begun, toolUseId });
+        if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
+        voice.tellStart();
+        outcome = await runAgent(child, { agent, prompt, skillText: tree.skillText, voice }, runSignal);
+      } catch (thrown) {
+        const text = toHeddleError(thrown).message;
+        outcome = { status: 'failed', text, toolUses: voice.toolUses, durationMs: 0, totalTokens: 0 };
+      } finally {
+        kept = await end();
+      }
       if (kept !== undefined) outcome.text += `\n\n${kept}`;
       voice.tellEnd(outcome);
       return outcome;
@@ -94,29 +113,6 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
   };
   const { child, close } = await openChild(parent, spec, signal);
   return { child, close, voice };
-}
-
-function findAgent({ known }: AgentTree, name: string): Agent {
-  const all = known();
-  const found = all.get(name) ?? [...all.values()].find((agent) => agent.name.toLowerCase() === name.toLowerCase());
-  if (found !== undefined) return found;
-  throw new Error(`There is no agent "${name}". Available: ${[...all.keys()].join(', ')}.`);
-}
-
-interface OldAgent {
-  log: Log;
-  type: string | undefined;
-  worktree: KeptWorktree | undefined;
-}
-
-/** The log of an agent that has worked before. */
-async function reopen({ tree: { store }, parent, id }: Order): Promise<OldAgent> {
-  const { sessionId } = parent.recorder.log.key;
-  const { loadAgent } = await import('./load-agent.js');
-  const loaded = isAgentId(id) && store ? await loadAgent(store, { sessionId, agentId: id }) : undefined;
-  if (loaded === undefined) throw new Error(`There is no agent ${id} in this session to go on with.`);
-  const { key, entries, begun } = loaded;
-  return { type: begun?.agentType, worktree: begun?.worktree, log: new Log({ key, store, entries }) };
 }
 
 async function newLog(

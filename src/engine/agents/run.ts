@@ -11,7 +11,7 @@ import type { SessionScope, TurnTally } from '../scope.js';
 import { isLifeEntry } from '../sessions/entry.js';
 import { cutAnswers } from '../sessions/resume.js';
 import { surroundingsOf } from '../surroundings.js';
-import { startTally } from '../tally.js';
+import { emptyTally, startTally } from '../tally.js';
 import { settleCalls } from '../tools/batch.js';
 import { turn } from '../turn.js';
 import { describeHidden } from './child-tools.js';
@@ -29,13 +29,17 @@ export interface AgentRun {
 export async function runAgent(child: SessionScope, run: AgentRun, signal: AbortSignal): Promise<AgentOutcome> {
   const { recorder, clock, spending } = child;
   const startedAt = clock.monotonic();
-  const tally = startTally(child);
-  const ending = await converse(child, { run, tally }, signal).catch((thrown: unknown): Ending => {
+  let tally = emptyTally(child);
+  let ending: Ending;
+  try {
+    tally = startTally(child);
+    ending = await converse(child, { run, tally }, signal);
+    if (ending.kind === 'api-error') await tellFailure(child, { ending, tally }, signal);
+  } catch (thrown) {
     const error = toHeddleError(thrown);
     child.logger('error', 'an agent failed', { error: error.stack ?? error.message });
-    return { kind: 'failed', errors: [error.message], code: error.code };
-  });
-  if (ending.kind === 'api-error') await tellFailure(child, { ending, tally }, signal);
+    ending = { kind: 'failed', errors: [error.message], code: error.code };
+  }
   void recorder.life({ kind: 'turn', state: 'ended', subtype: ending.kind === 'done' ? 'success' : ending.kind });
   return {
     ...toStatus(ending, tally),

@@ -47,6 +47,8 @@ export interface SessionAgents {
   readonly mayStart: boolean;
   /** Whether those who start agents here have this tool: no agent has more than whoever starts it. */
   readonly permits: (toolName: string) => boolean;
-  /** Makes an agent ready. Throws an error for the model when that cannot be done. */
+  /** The name of the agent that will really run: rules are about that one. What is not known stays as it is. */
+  typeOf(input: Pick<TaskInput, 'resume' | 'subagent_type'>): Promise<string | undefined>;
+  /** Makes an agent ready. `input` names it as `typeOf` does. Throws an error for the model when that cannot be done. */
   open(input: TaskInput, options: { toolUseId: string; signal: AbortSignal }): Promise<ReadyAgent>;
 }

@@ -7,10 +7,13 @@ import { makeFolders } from '../workspace/folders.js';
 
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT = 64 * 1024;
+/** Every file that is there, whatever the configuration hides: work that git does not look at is work, too. */
+const STATUS = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--ignore-submodules=none'];
 
 /** A hook may make it, for whoever works without git; else git does. Throws an error for the model when there can be none. */
 export async function openWorktree(parent: SessionScope, agentId: string, signal: AbortSignal): Promise<KeptWorktree> {
   refuseUntrusted(parent);
+  refusePlanning(parent);
   const made = await askHooks(parent, agentId, signal);
   if (made !== undefined) return made;
   const { state, workspace, config } = parent;
@@ -46,6 +49,7 @@ export async function reopenWorktree(
   if (repository === undefined || branch === undefined || base === undefined) {
     throw new Error(`The work tree of the agent, ${path}, is gone.`);
   }
+  refusePlanning(parent);
   // It was removed because nothing was changed in it, and its branch with it.
   const git = gitIn(parent, signal);
   const added = await git(repository, ['worktree', 'add', '--quiet', '-B', branch, path, base]);
@@ -60,7 +64,7 @@ export async function closeWorktree(parent: SessionScope, tree: KeptWorktree): P
   const { signal } = new AbortController();
   const git = gitIn(parent, signal);
   try {
-    const [changes, head] = [await git(path, ['status', '--porcelain']), await git(path, ['rev-parse', 'HEAD'])];
+    const [changes, head] = [await git(path, STATUS), await git(path, ['rev-parse', 'HEAD'])];
     const isSame = changes.ok && changes.out === '' && head.ok && head.out === base;
     if (!isSame) {
       const on = branch === undefined ? '' : `, on the branch ${branch}`;
@@ -82,6 +86,14 @@ function refuseUntrusted({ guard }: SessionScope): void {
   if (guard.trusted) return;
   throw new Error(
     'An agent can have a work tree of its own only in a folder that is trusted. Start it without isolation.',
+  );
+}
+
+/** A branch, a folder and the hooks of the repository are more than looking around. */
+function refusePlanning({ state }: SessionScope): void {
+  if (state.mode !== 'plan') return;
+  throw new Error(
+    'In plan mode no work tree is made for an agent. Start one without isolation, or leave plan mode first.',
   );
 }
 

@@ -1,6 +1,7 @@
 /** What a session has cost, by model and by agent, and in words for people. Pure. */
 import type { ModelUsage } from '../../protocol/index.js';
 import { toUsd } from '../model/catalog.js';
+import type { Spending } from '../spending.js';
 
 /** The main thread, or an agent, with what it used itself. */
 export interface AgentCost {
@@ -26,6 +27,13 @@ export interface CostReport {
   agents: CostLine[];
   total: CostLine;
 }
+
+/** One for each agent, the main thread among them. */
+export const costsOf = ({ byAgent }: Pick<Spending, 'byAgent'>): AgentCost[] =>
+  Object.entries(byAgent).map(([id, { agentType, models }]) => ({
+    name: agentType === undefined ? 'Main thread' : `${agentType} (${id})`,
+    models,
+  }));
 
 /** Sums by model and by agent; both come to the total, to the token and to the millionth of a cent. */
 export function sumCosts(agents: readonly AgentCost[]): CostReport {

@@ -40,8 +40,8 @@ async function answer(
       return describeContextUsage(usageOf(scope));
     }
     case 'cost': {
-      const { describeCost } = await import('../budget/cost.js');
-      return describeCost([{ name: 'Session', models: scope.spending.byModel }]);
+      const { costsOf, describeCost } = await import('../budget/cost.js');
+      return describeCost(costsOf(scope.spending));
     }
     case 'help':
       return describe.describeHelp(scope.commands.list, args);

@@ -74,7 +74,8 @@ export function openMcp(
     toolSearch: config.env.ENABLE_TOOL_SEARCH,
     hasSearch: mayHave('ToolSearch', config),
     mayHave: (tool) => mayHave(tool, config),
-    isDenied: async (tool) => (await scope().guard.rules()).deny.tool(tool) !== undefined,
+    isDenied: async (tool) =>
+      (await scope().guard.rules({ deny: scope().config.disallowedTools })).deny.tool(tool) !== undefined,
     admission: {
       admit: async (name, server) =>
         (await import('./sources/resolve.js')).admitServer(name, server, scope().guard.settings),

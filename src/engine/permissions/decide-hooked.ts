@@ -1,5 +1,5 @@
 import { decidePermission, isInteraction } from './decide.js';
-import type { Decision, PermissionCall, PermissionPolicy } from './policy.js';
+import { type Decision, isSilent, type PermissionCall, type PermissionPolicy } from './policy.js';
 
 /** What hooks want to be done about a call. */
 export interface HookOpinion {
@@ -30,7 +30,7 @@ interface Judged {
 
 function askFor({ reason }: HookOpinion, decision: Decision, { call, policy }: Judged): Decision {
   if (decision.verdict === 'deny') return decision;
-  if (policy.mode !== 'dontAsk') return { ...decision, verdict: 'ask', reason, reasonType: 'hook' };
+  if (!isSilent(policy)) return { ...decision, verdict: 'ask', reason, reasonType: 'hook' };
   const why = `Permission to use ${call.tool} has been denied because a hook asks, and Heddle is running in don't ask mode`;
   return { verdict: 'deny', reason: `${why} (${reason}).`, reasonType: 'hook' };
 }

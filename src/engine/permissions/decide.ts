@@ -16,7 +16,7 @@ import {
 } from './judge-paths.js';
 import { climbsOut, isKernelPath } from './path.js';
 import { isShare } from './platform.js';
-import type { Decision, PermissionCall, PermissionPolicy } from './policy.js';
+import { type Decision, isSilent, type PermissionCall, type PermissionPolicy } from './policy.js';
 import { type CompiledRule, EDIT_TOOLS, READ_TOOLS, type RuleIndex } from './rules/rule-index.js';
 import { suggestForCommand, suggestForRead } from './suggest.js';
 import { readWebTarget, type WebTarget } from './web.js';
@@ -59,7 +59,7 @@ export function decidePermission(given: PermissionCall, policy: PermissionPolicy
     ...(decision.verdict !== 'deny' && exclusions(subject)),
     ...(line && { segments: showSegments(line.reading) }),
   };
-  if (decision.verdict !== 'ask' || policy.mode !== 'dontAsk' || INTERACTIONS.has(subject.call.tool)) return shown;
+  if (decision.verdict !== 'ask' || !isSilent(policy) || INTERACTIONS.has(subject.call.tool)) return shown;
   const { suggestions: _, ...known } = shown;
   const reason = `Permission to use ${canonicalToolName(given.tool)} has been denied because Heddle is running in don't ask mode`;
   return { ...known, verdict: 'deny', reason: `${reason} (${shown.reason}).`, reasonType: 'mode' };

@@ -20,7 +20,7 @@ export const judgeResource = (scope: SessionScope, input: { server: string; uri:
   judge(scope, { tool: 'ReadMcpResourceTool', input, accesses: [] });
 
 async function judge(
-  { state, guard, kept }: SessionScope,
+  { state, guard, kept, config }: SessionScope,
   call: Pick<PermissionCall, 'tool' | 'input' | 'accesses'>,
 ): Promise<Decision> {
   const { decidePermission } = await import('./decide.js');
@@ -28,7 +28,7 @@ async function judge(
     { ...call, readOnly: true, edits: false },
     {
       mode: state.mode,
-      book: await guard.rules(),
+      book: await guard.rules({ deny: config.disallowedTools }),
       roots: state.roots,
       home: guard.home,
       cwd: state.cwd,

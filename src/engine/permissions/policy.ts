@@ -33,6 +33,8 @@ export interface PermissionCall {
 
 export interface PermissionPolicy {
   mode: PermissionMode;
+  /** What would be asked is denied, as in the mode for that: an agent may plan where nobody is asked. */
+  asksNobody?: boolean;
   book: RuleBook;
   /** Folders that may be used without asking, links resolved, the first one that of the project. */
   roots: readonly string[];
@@ -56,6 +58,9 @@ export interface PermissionPolicy {
   /** What is known of programs; for tests that take something away. */
   tables?: CommandTables;
 }
+
+export const isSilent = ({ mode, asksNobody }: Pick<PermissionPolicy, 'mode' | 'asksNobody'>): boolean =>
+  mode === 'dontAsk' || asksNobody === true;
 
 export interface Decision {
   verdict: 'allow' | 'deny' | 'ask';

@@ -133,7 +133,7 @@ const REQUEST_ALLOWED: HookOpinion = { verdict: 'allow', reason: 'A PermissionRe
 
 async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Promise<Judgement> {
   const places = await placesOf(scope, { tool, input });
-  const book = await scope.guard.rules(scope.state.turnRules);
+  const book = await scope.guard.rules({ turn: scope.state.turnRules, deny: scope.config.disallowedTools });
   // Loaded with the first call that is judged: the parser of shell lines is large.
   const { decideWithHook } = await import('./decide-hooked.js');
   const call = toPermissionCall(scope, { tool, input }, places);

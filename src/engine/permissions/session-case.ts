@@ -116,6 +116,7 @@ export const toPolicy = (
   book: PermissionPolicy['book'],
 ): PermissionPolicy => ({
   mode: state.mode,
+  ...(state.asksNobody && { asksNobody: true }),
   book,
   roots: state.roots,
   ownPlaces: ownPlacesOf(guard.settings, state.roots),

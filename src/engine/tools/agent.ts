@@ -22,12 +22,17 @@ export function createAgentTool(parts: AgentToolParts): WholeTool<TaskInput> {
     name: 'Task',
     description: describeTool(parts.agents.list),
     inputSchema: inputSchemaOf('Task'),
-    parse: (input) => parseToolInput('Task', input),
+    async parse(given) {
+      const input = await parseToolInput('Task', given);
+      const subagent_type = await parts.agents.typeOf(input);
+      return subagent_type === undefined ? input : { ...input, subagent_type };
+    },
     isReadOnly: () => true,
     async run(input, context) {
       const { toolUseId, signal } = context;
       const agent = await parts.agents.open(input, { toolUseId, signal });
-      if (!agent.isBackground) return waitFor(agent, input, signal);
+      if (!agent.isBackground)
+        return waitFor({ agent, mayResume: parts.agents.tree.store !== undefined }, input, signal);
       try {
         return launch(parts, { agent, input }, context);
       } catch (thrown) {
@@ -45,13 +50,17 @@ function describeTool(agents: readonly Agent[]): string {
   return `Hands a task to an agent that works on it by itself and gives back one answer. It knows only what \`prompt\` says. Several calls in one message work at the same time.\n${list}`;
 }
 
-async function waitFor(agent: ReadyAgent, { prompt }: TaskInput, signal: AbortSignal): Promise<ToolOutput> {
+async function waitFor(
+  { agent, mayResume }: { agent: ReadyAgent; mayResume: boolean },
+  { prompt }: TaskInput,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
   const { status, text, totalTokens, toolUses, durationMs } = outcome;
   const content = [
     { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
-    { type: 'text' as const, text: describeEnd(id, outcome) },
+    { type: 'text' as const, text: describeEnd(id, outcome, mayResume) },
   ];
   if (status !== 'completed') return { content, isError: true };
   return {
@@ -69,8 +78,8 @@ async function waitFor(agent: ReadyAgent, { prompt }: TaskInput, signal: AbortSi
   };
 }
 
-const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome): string =>
-  `agentId: ${id} (to go on with this agent, give it as resume)\n` +
+const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome, mayResume: boolean): string =>
+  `agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
   `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;
 
 /** In the background it outlives the call and the turn. */

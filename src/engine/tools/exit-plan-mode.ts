@@ -44,7 +44,9 @@ function describe(
 ): string {
   const prompts = allowedPrompts.map(({ prompt }) => prompt).join('; ');
   return [
-    `The user has approved the plan. Plan mode is off and the permission mode is ${mode}: carry the plan out now.`,
+    mode === 'plan'
+      ? 'The user has approved the plan and wants plan mode to stay on: do not carry the plan out yet.'
+      : `The user has approved the plan. Plan mode is off and the permission mode is ${mode}: carry the plan out now.`,
     ...(path === undefined ? [] : [`It is kept in ${path}.`]),
     ...(prompts === ''
       ? []

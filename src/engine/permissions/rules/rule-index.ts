@@ -117,8 +117,9 @@ export class RuleIndex {
     if (!this.#hosts.has(host)) this.#hosts.set(host, rule);
   }
 
+  /** Agents are found whatever the case of their letters: what forbids one does not look at it either. */
   addName(rule: CompiledRule, pattern: string): void {
-    append(this.#names, rule.tool, { rule, tokens: parseGlob(pattern, { onlyStars: true }) });
+    append(this.#names, rule.tool, { rule, tokens: parseGlob(this.#fold(pattern), { onlyStars: true }) });
   }
 
   /** A rule about every call of the tool. */
@@ -203,7 +204,12 @@ export class RuleIndex {
 
   /** A rule about calls of the tool that name this: an agent, a skill. */
   name(tool: string, name: string): CompiledRule | undefined {
-    return this.#names.get(tool)?.find(({ tokens }) => matchesGlob(tokens, name))?.rule;
+    const folded = this.#fold(name);
+    return this.#names.get(tool)?.find(({ tokens }) => matchesGlob(tokens, folded))?.rule;
+  }
+
+  #fold(name: string): string {
+    return this.#purpose === 'forbid' ? name.toLowerCase() : name;
   }
 }
 
