@@ -1,6 +1,6 @@
 import type { ExitPlanModeInput, WholeTool } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
-import type { LeftPlan, PlanMode } from '../plan/plan-mode.js';
+import type { PlanMode } from '../plan/plan-mode.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 /** The plan is put to a person by permission, before the tool runs; the answer may change it. */
@@ -17,8 +17,9 @@ export const createExitPlanModeTool = ({ plan }: { plan: PlanMode }): WholeTool<
   isReadOnly: () => false,
   async run({ plan: approved = '', allowedPrompts = [] }) {
     const left = await plan.leave(approved);
+    const { describeApproval } = await import('../plan/approval.js');
     return {
-      content: describe(approved, { left, allowedPrompts }),
+      content: describeApproval(approved, { left, allowedPrompts }),
       structured: { plan: approved, isAgent: false, filePath: left.path ?? null },
     };
   },
@@ -36,23 +37,4 @@ function refuseRemote(input: ExitPlanModeInput): void {
     'not_supported',
     `Remote sessions are unsupported: a plan is carried out in this session only. Leave out ${wanted.join(', ')}.`,
   );
-}
-
-function describe(
-  plan: string,
-  { left: { mode, path }, allowedPrompts }: { left: LeftPlan } & Required<Pick<ExitPlanModeInput, 'allowedPrompts'>>,
-): string {
-  const prompts = allowedPrompts.map(({ prompt }) => prompt).join('; ');
-  return [
-    mode === 'plan'
-      ? 'The user has approved the plan and wants plan mode to stay on: do not carry the plan out yet.'
-      : `The user has approved the plan. Plan mode is off and the permission mode is ${mode}: carry the plan out now.`,
-    ...(path === undefined ? [] : [`It is kept in ${path}.`]),
-    ...(prompts === ''
-      ? []
-      : [
-          `The user saw what you want to run (${prompts}). That allows nothing by itself: commands are judged as ever.`,
-        ]),
-    `The plan as it was approved, which counts where yours was different:\n\n${plan}`,
-  ].join('\n');
 }
