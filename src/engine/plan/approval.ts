@@ -1,4 +1,5 @@
 import type { ExitPlanModeInput } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
 import type { LeftPlan } from './plan-mode.js';
 
 /** What the model is told of a plan that was approved. */
@@ -19,4 +20,18 @@ export function describeApproval(
         ]),
     `The plan as it was approved, which counts where yours was different:\n\n${plan}`,
   ].join('\n');
+}
+
+const REMOTE_FIELDS = ['pushToRemote', 'remoteSessionId', 'remoteSessionUrl', 'remoteSessionTitle'] as const;
+
+/** Who wants the plan carried out elsewhere must not find it carried out here. */
+export function refuseRemote(input: ExitPlanModeInput): void {
+  const wanted = REMOTE_FIELDS.filter(
+    (field) => input[field] !== undefined && input[field] !== false && input[field] !== '',
+  );
+  if (wanted.length === 0) return;
+  throw new HeddleError(
+    'not_supported',
+    `Remote sessions are unsupported: a plan is carried out in this session only. Leave out ${wanted.join(', ')}.`,
+  );
 }

@@ -1,5 +1,4 @@
 import type { ExitPlanModeInput, WholeTool } from '../../protocol/index.js';
-import { HeddleError } from '../../protocol/plain.js';
 import type { PlanMode } from '../plan/plan-mode.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
@@ -10,7 +9,7 @@ export const createExitPlanModeTool = ({ plan }: { plan: PlanMode }): WholeTool<
   inputSchema: inputSchemaOf('ExitPlanMode'),
   async parse(given) {
     const input = await parseToolInput('ExitPlanMode', given);
-    refuseRemote(input);
+    (await import('../plan/approval.js')).refuseRemote(input);
     return { ...input, plan: await plan.show(input.plan) };
   },
   // Calls after it are judged by another mode.
@@ -24,17 +23,3 @@ export const createExitPlanModeTool = ({ plan }: { plan: PlanMode }): WholeTool<
     };
   },
 });
-
-const REMOTE_FIELDS = ['pushToRemote', 'remoteSessionId', 'remoteSessionUrl', 'remoteSessionTitle'] as const;
-
-/** Who wants the plan carried out elsewhere must not find it carried out here. */
-function refuseRemote(input: ExitPlanModeInput): void {
-  const wanted = REMOTE_FIELDS.filter(
-    (field) => input[field] !== undefined && input[field] !== false && input[field] !== '',
-  );
-  if (wanted.length === 0) return;
-  throw new HeddleError(
-    'not_supported',
-    `Remote sessions are unsupported: a plan is carried out in this session only. Leave out ${wanted.join(', ')}.`,
-  );
-}
