@@ -10,7 +10,6 @@ import type {
 } from '../protocol/index.js';
 import { checkConfig, HeddleError } from '../protocol/plain.js';
 import { createAgents } from './agents/agents.js';
-import { checkDefinitions } from './agents/check-definitions.js';
 import type { CallAside } from './aside-call.js';
 import { callAside } from './aside.js';
 import { Budget } from './budget/budget.js';
@@ -115,7 +114,9 @@ export function createEngine(parts: EngineParts): Engine {
     const settings = await openSettings(called, { clock, home, tools: names });
     const asked = withSettings(called, settings.loaded);
     const definitions = await openDefinitions(asked, settings.loaded);
-    await checkDefinitions(definitions.agents.values(), names);
+    if (asked.agents !== undefined) {
+      await (await import('./agents/check-definitions.js')).checkDefinitions(definitions.agents.values(), names);
+    }
     const main = await openMainAgent(asked, definitions.agents);
     const config = main?.config ?? asked;
     checkConfig(config);
