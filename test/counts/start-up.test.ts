@@ -4,7 +4,7 @@ import { bytesOf, recordModules, withZod } from './loaded-modules.js';
 
 /** What the program may load before it says something. Raise these only for something a first answer needs. */
 const MOST_MODULES = 24;
-const MOST_BYTES = 540 * 1024;
+const MOST_BYTES = 560 * 1024;
 
 const home = createHome();
 beforeAll(() => ensureBuilt());
