@@ -11,6 +11,8 @@ const ROUNDS = 24;
 const CALLS = 50;
 const RATIO = 1.3;
 const MANY = 20;
+const OWN_CALLS = 400;
+const OWN_MS = 0.2;
 const ECHO = join(import.meta.dirname, 'programs/mcp-echo.js');
 
 export async function measureMcp({ root, cwd, env }) {
@@ -22,6 +24,7 @@ export async function measureMcp({ root, cwd, env }) {
   const [http, sse] = [await listen(everything, 'streamableHttp', env), await listen(everything, 'sse', env)];
   try {
     return [
+      await measureOwn({ root, cwd, env }),
       await measureCalls(kit, 'stdio', { command: process.execPath, args: [everything, 'stdio'] }),
       await measureCalls(kit, 'HTTP', { type: 'http', url: `http://127.0.0.1:${http.port}/mcp` }),
       await measureCalls(kit, 'SSE', { type: 'sse', url: `http://127.0.0.1:${sse.port}/sse` }),
@@ -32,6 +35,38 @@ export async function measureMcp({ root, cwd, env }) {
     sse.child.kill();
     await kit.workspace.close();
   }
+}
+
+/** A tool made with `tool()`, from one result to the next: permission, the way to the server and back, the message. */
+async function measureOwn({ root, cwd, env }) {
+  const door = (name) => import(pathToFileURL(join(root, 'dist', name, 'index.js')).href);
+  const [{ createSdkMcpServer, query, tool }, { createScriptedModel }, { z }] = await Promise.all([
+    door('sdk'),
+    door('testing'),
+    import('zod'),
+  ]);
+  const add = tool('add', 'Adds.', { a: z.number() }, async ({ a }) => ({
+    content: [{ type: 'text', text: String(a + 1) }],
+  }));
+  const toolUse = Array.from({ length: OWN_CALLS }, (_, a) => ({ name: 'mcp__own__add', id: `t${a}`, input: { a } }));
+  const options = {
+    cwd,
+    env,
+    persistSession: false,
+    mcpServers: { own: createSdkMcpServer({ name: 'own', version: '1', tools: [add] }) },
+    allowedTools: ['mcp__own'],
+    heddle: { provider: createScriptedModel([{ toolUse }, 'Done.']) },
+  };
+  const times = [];
+  let last;
+  for await (const { type } of query({ prompt: 'Go.', options })) {
+    if (type !== 'user') continue;
+    const now = performance.now();
+    if (last !== undefined) times.push(now - last);
+    last = now;
+  }
+  const value = median(times.slice(OWN_CALLS / 4));
+  return { what: 'a call to a tool made with tool()', unit: 'ms', value, aim: `<= ${OWN_MS} ms`, met: value <= OWN_MS };
 }
 
 /** Our source, beside the packages that it needs. */
