@@ -42,6 +42,8 @@ describe('setMcpServers', () => {
       theirs: 'Policy has a server of this name, which stays.',
     });
     expect(JSON.stringify(mcp.status)).not.toContain('PASSW0RDX');
+    // That one was begun before, by the session itself.
+    await mcp.toolArrived('mcp__theirs__any', { signal: new AbortController().signal, withinMs: 20_000 });
     expect(mcp.status.find(({ name }) => name === 'theirs')).toMatchObject({ scope: 'managed', status: 'connected' });
     expect(mcp.status.find(({ name }) => name === 'fine')).toMatchObject({ status: 'connected' });
   });
