@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +19,7 @@ import type { Entry, FileEntry } from '../../src/engine/sessions/entry.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import type { ToolContext } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 export const PROMPTS = ['p0', 'p1', 'p2', 'p3', 'p4'] as const;
 
@@ -134,8 +134,8 @@ export function createBench(given: Partial<CheckpointParts> = {}): Bench {
     },
     async close() {
       await workspace.close();
-      rmSync(folder, { recursive: true, force: true });
-      rmSync(config, { recursive: true, force: true });
+      removeFolder(folder);
+      removeFolder(config);
     },
   };
   let current = open();

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryWorkspace } from '../../src/testing/memory-workspace.js';
 import { type Bench, createBench } from './kit.js';
+import { removeFolder } from '../remove-folder.js';
 
 let bench: Bench;
 
@@ -259,7 +260,7 @@ describe('rewind of what file tools did (F8)', () => {
 
   it('goes on when nothing can be kept', async () => {
     mkdirSync(bench.session, { recursive: true });
-    rmSync(join(bench.session, 'file-snapshots'), { recursive: true, force: true });
+    removeFolder(join(bench.session, 'file-snapshots'));
     symlinkSync('/dev/null', join(bench.session, 'file-snapshots'));
     bench.put('a.txt', '0');
     const ended = await bench.turn('p0', () => bench.write('a.txt', '1'));

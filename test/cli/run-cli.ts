@@ -1,10 +1,11 @@
 /** Runs the built program the way a shell or an SDK does. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { removeFolder } from '../remove-folder.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const BIN = join(root, 'bin/heddle.js');
@@ -46,7 +47,7 @@ export interface StartedCli {
 /** A folder of its own for each test file, with a project and an empty configuration in it. */
 export function createHome() {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-cli-'));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, remove: () => removeFolder(folder) };
 }
 
 export function startCli(home: string, args: readonly string[], options: CliOptions = {}): StartedCli {

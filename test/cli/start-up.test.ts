@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -11,9 +11,10 @@ import { wantsColour } from '../../src/cli/paint.js';
 import { readPrompt } from '../../src/cli/prompt.js';
 import { toSessionConfig } from '../../src/cli/session-config.js';
 import { type CliOptions, HeddleError, parseArgv } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-start-up-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe('decideMode', () => {
   it.each<[CliOptions, boolean, boolean, string]>([

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,10 +7,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../cli/run-cli.js';
 import { bytesOf, recordModules, withZod } from './loaded-modules.js';
+import { removeFolder } from '../remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-first-message-'));
 beforeAll(() => ensureBuilt());
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const door = (layer: string): string =>
   JSON.stringify(pathToFileURL(join(import.meta.dirname, `../../dist/${layer}/index.js`)).href);

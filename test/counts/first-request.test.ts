@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Options, query } from '../../src/sdk/index.js';
 import { createMemoryStore, type FakeApi, type FakeRequest, startFakeApi } from '../../src/testing/index.js';
+import { removeFolder } from '../remove-folder.js';
 
 const KB = 1024;
 const MOST_REQUEST_BYTES = 16 * KB;
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) removeFolder(folder);
 });
 
 /** The first request of a new session with the default tools and the default prompt of the program. */

@@ -1,8 +1,9 @@
 /** Runs a program in a process of its own and tells which modules it loaded. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeFolder } from '../remove-folder.js';
 
 const RECORDER = join(import.meta.dirname, 'record-modules.cjs');
 
@@ -30,7 +31,7 @@ export async function recordModules(
     const modules = recording.modules.map(({ url, bytes }) => ({ path: fileURLToPath(url), bytes }));
     return { modules, beforeFirstOutput: modules.slice(0, recording.beforeFirstOutput ?? 0) };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

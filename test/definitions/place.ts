@@ -1,15 +1,16 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import type { DefinitionFolder, DefinitionProblem, DefinitionScope } from '../../src/engine/definitions/definition.js';
+import { removeFolder } from '../remove-folder.js';
 
 export const FIXTURES = fileURLToPath(new URL('../fixtures/definitions', import.meta.url));
 
 const folders: string[] = [];
 afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) removeFolder(folder);
 });
 
 export interface Place {

@@ -1,5 +1,5 @@
 /** B2, B5: Bash calls that try to stay, to flood or to get away leave nothing once their session is closed. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, createMemoryStore, createScriptedModel, systemClock } from '../../src/engine/index.js';
@@ -7,6 +7,7 @@ import type { Message, ResultMessage } from '../../src/protocol/index.js';
 import { toolResults } from '../../src/testing/index.js';
 import { bearersOf } from '../soak/processes.js';
 import { createRandom, type Random, runMany } from '../soak/random.js';
+import { removeFolder } from '../remove-folder.js';
 
 const CALLS_OF_A_SESSION = 10;
 const GONE_WITHIN_MS = 20_000;
@@ -43,7 +44,7 @@ export async function runHostile(count: number, seed: number): Promise<string[]>
       runSession(join(root, String(index)), createRandom(seed + index)),
     );
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Where a scenario is played: a folder, a model API and one carrier between the SDK and the engine. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createEngine, createFileStore } from '../../src/engine/index.js';
@@ -10,6 +10,7 @@ import { type Options, type Query, query } from '../../src/sdk/index.js';
 import { createServer } from '../../src/server/index.js';
 import { type FakeAnswer, type FakeApi, type ScriptStep, startFakeApi } from '../../src/testing/index.js';
 import { describeThrown } from './record.js';
+import { removeFolder } from '../remove-folder.js';
 
 export const CARRIERS = ['memory', 'subprocess', 'websocket'] as const;
 export type CarrierName = (typeof CARRIERS)[number];
@@ -126,7 +127,7 @@ export async function createStage(options: StageOptions): Promise<Stage> {
       for (const opened of started) opened.close();
       await server?.close();
       await api.close();
-      rmSync(root, { recursive: true, force: true });
+      removeFolder(root);
     },
   };
   return stage;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -17,6 +17,7 @@ import type {
   Workspace,
 } from '../../src/protocol/index.js';
 import { createFakeClock, type FakeClock, toolResult, transcript } from '../../src/testing/index.js';
+import { removeFolder } from '../remove-folder.js';
 
 /** A clock that stands still; its ids do not repeat, because logs of several runs meet in one file. */
 export const stillClock = (): FakeClock => Object.assign(createFakeClock(), { uuid: () => randomUUID() });
@@ -24,7 +25,7 @@ export const stillClock = (): FakeClock => Object.assign(createFakeClock(), { uu
 /** A folder that is gone after the test. */
 export function scratch(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-test-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

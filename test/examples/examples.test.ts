@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../cli/run-cli.js';
+import { removeFolder } from '../remove-folder.js';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'heddle-examples-'));
@@ -111,7 +112,7 @@ beforeAll(() => {
   ensureBuilt();
   mkdirSync(temporary);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 async function runExample(name: string) {
   const env = {

@@ -1,13 +1,14 @@
 /** Real processes that run agents, and are killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build, type OutputFile } from 'esbuild';
 import type { MessageParam } from '../../src/protocol/index.js';
 import type { AgentOrder, Said } from './child/order.js';
+import { removeFolder } from '../remove-folder.js';
 
 export interface Agent {
   pid: number;
@@ -75,7 +76,7 @@ export async function createAgents(): Promise<Agents> {
     },
     async stop() {
       await Promise.all([...children].map(end));
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

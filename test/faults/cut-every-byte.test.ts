@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import type { MessageParam, ToolResultBlock } from '../../src/protocol/index.js'
 import { createRandom } from '../soak/random.js';
 import { faultsIn, unansweredIn } from './pairs.js';
 import { cutAt, playRest, playWhole, type RealRun, reopen, SESSION, SIDE_EFFECTS, whatIsLeft } from './real-run.js';
+import { removeFolder } from '../remove-folder.js';
 
 const SEED = 20_260_301;
 const UNKNOWN = /was started, and its result is not known here/;
@@ -27,7 +28,7 @@ beforeAll(async () => {
   ends = whole.lines.map((_, last) => Buffer.byteLength(`${whole.lines.slice(0, last + 1).join('\n')}\n`));
 });
 
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => removeFolder(root));
 
 /** How many lines are whole in so many bytes: the last one may lack its newline. */
 const wholeLines = (size: number): number => ends.filter((end) => end - 1 <= size).length;

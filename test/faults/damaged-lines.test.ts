@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { scratch, start } from '../engine/kit.js';
 import { createRandom, type Random } from '../soak/random.js';
 import { faultsIn } from './pairs.js';
 import { cutAt, playWhole, type RealRun, reopen } from './real-run.js';
+import { removeFolder } from '../remove-folder.js';
 
 let root: string;
 let whole: RealRun;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   whole = await playWhole(root);
 });
 
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => removeFolder(root));
 
 const toBytes = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`);
 

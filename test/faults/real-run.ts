@@ -1,12 +1,13 @@
 /** A run on real files that does a bit of everything, and what is left of it wherever its process might have died. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Ask } from '../../src/engine/questions.js';
 import type { ScriptAnswer, ScriptStep } from '../../src/engine/model/script-step.js';
 import { createFileStore } from '../../src/engine/stores/file-store.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { type Run, start, stillClock, user } from '../engine/kit.js';
+import { removeFolder } from '../remove-folder.js';
 
 export const SESSION = '99999999-2222-4333-8444-55555555faf1';
 
@@ -122,7 +123,7 @@ const readFiles = (folder: string): Map<string, string> =>
   new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 
 function putFiles(folder: string, files: ReadonlyMap<string, string>): void {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of files) writeFileSync(join(folder, name), text);
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -11,12 +11,13 @@ import { PATH_ENV } from '../engine/kit.js';
 import { createPlace, LOCAL, PROJECT, USER } from '../settings/place.js';
 import { createCanaries, createShims } from './canaries.js';
 import { bash, call, listen } from './stage.js';
+import { removeFolder } from '../remove-folder.js';
 
 type Step = ScriptStep<FakeAnswer>;
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-shims-'));
 const shims = createShims(folder);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** A clone of a project that wants to be let in, on a machine that notices. */
 async function createTrap() {

@@ -1,5 +1,5 @@
 /** A session's worth of hooks on a temp folder, with real shells behind them. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HookMessage } from '../../src/engine/hooks/show.js';
@@ -8,6 +8,7 @@ import { type HookEvent, systemClock } from '../../src/protocol/plain.js';
 import type { CallbackSource, LoadedHookSource } from '../../src/engine/hooks/definition.js';
 import { createHooks, type Hooks, type HooksOptions, type LateOutput } from '../../src/engine/hooks/registry.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
+import { removeFolder } from '../remove-folder.js';
 
 export interface BenchOptions extends Partial<HooksOptions>, Partial<CallbackSource> {
   settings?: readonly LoadedHookSource[];
@@ -75,7 +76,7 @@ export function createHookBench(): HookBench {
     async close() {
       for (const hooks of created) hooks.close();
       await workspace.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
   return bench;

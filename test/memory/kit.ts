@@ -1,5 +1,5 @@
 /** A copy of the fixture project, a home beside it, and readers over them. */
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { findMemory, type MemoryPlaces } from '../../src/engine/memory/find.js';
 import { type LoadMemoryOptions, loadMemory } from '../../src/engine/memory/load.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 const FIXTURE = fileURLToPath(new URL('../fixtures/memory/project', import.meta.url));
 
@@ -53,7 +54,7 @@ export function createDesk({ empty = false }: { empty?: boolean } = {}): Desk {
       loadMemory(await findMemory(desk.places(more)), { workspace, roots: [project], home, trusted: true, ...more }),
     async close() {
       await workspace.close();
-      rmSync(top, { recursive: true, force: true });
+      removeFolder(top);
     },
   };
   return desk;

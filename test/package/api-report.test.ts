@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseDeclarations, readApi, renderApi } from '../../scripts/api-report.js';
 import { root } from './project.js';
+import { removeFolder } from '../remove-folder.js';
 
 describe('docs/api-report.md', () => {
   it('is current: otherwise run `npm run generate`, and look at its diff', () => {
@@ -41,7 +42,7 @@ describe('the report', () => {
       }
       return renderApi(folder).replace(/^[\s\S]*?(?=\n## )/, '');
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   }
 

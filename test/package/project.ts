@@ -7,13 +7,13 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeFolder } from '../remove-folder.js';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 const modules = join(root, 'node_modules');
@@ -78,7 +78,7 @@ export async function pack(): Promise<Packed> {
     paths: listed.files.map(({ path }) => path),
     bytes: listed.size,
     unpackedBytes: listed.unpackedSize,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => removeFolder(folder),
   };
 }
 
@@ -124,7 +124,7 @@ export async function createProject(
         cwd: mkdtempSync(at('run-')),
         env: { PATH: process.env.PATH, HOME: folder, HEDDLE_CONFIG_DIR: mkdtempSync(at('config-')), ...env },
       }),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => removeFolder(folder),
   };
 }
 

@@ -1,12 +1,13 @@
 /** Scripts that are judged to print only, under the real programs: they run nothing and write nothing. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { effectOfAwk } from '../../src/engine/permissions/programs/awk.js';
 import { isPrintingSed } from '../../src/engine/permissions/programs/sed.js';
 import { createRandom, type Random } from '../soak/random.js';
+import { removeFolder } from '../remove-folder.js';
 
 const SED_PARTS =
   's/ s/[/] s/[^]/] s/[\\]/ /[/] / / [ ] \\ [/] [^/] []/] /;p;#/w~o ];p;#/w~o /;#/e [[:alpha:]/] w~o ;w~o e e~k /e /w~o p d #  ; \\n { } a~ k ^ $ | y/ 1 1, ! I g \\/ \\] s|[|]| s/a/b/ s/[a-z]*/x/ /k/ y/a/b/'.split(
@@ -55,7 +56,7 @@ function findHarmful(program: readonly string[], scripts: readonly string[]): st
     });
     return scripts.filter((_, index) => readdirSync(places[index] as string).length > 0);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { commandAccesses, isPlainlyReadOnly } from '../../src/engine/permissions
 import { judgeReadOnly } from '../../src/engine/permissions/programs/readonly.js';
 import { readCommand } from '../../src/engine/permissions/shell/reader.js';
 import { isLiteralWord } from '../../src/engine/permissions/shell/word.js';
+import { removeFolder } from '../remove-folder.js';
 
 /** A small generator of numbers, so that every run tries the same programs. */
 function createRandom(seed: number) {
@@ -121,7 +122,7 @@ describe('programs that a real bash runs', () => {
     folder = await mkdtemp(join(tmpdir(), 'heddle-permissions-'));
   });
   afterAll(async () => {
-    await rm(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   it('D1 run nothing but read-only commands when judged read-only', async () => {

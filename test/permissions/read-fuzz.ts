@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,6 +18,7 @@ import { findLinked } from '../../src/engine/permissions/links.js';
 import { compileRules } from '../../src/engine/permissions/rules/book.js';
 import { listFolder, resolveReal } from '../../src/engine/workspace/files.js';
 import { createRandom, type Random } from '../soak/random.js';
+import { removeFolder } from '../remove-folder.js';
 
 const PROGRAMS =
   'cat|head -n 9|tail -n 9|sort|uniq|nl|tac|strings|sed -n p|sed p|awk 1|cut -c1-99|grep -h SECRET|grep -rh SECRET|grep -rhs SECRET --include=*.txt|grep -rhs --exclude=q --include=*.txt SECRET|grep -Rh SECRET|xxd|diff -r sub|diff a.txt|diff twin|diff -N twin|diff -y|sdiff -l twin|fold|paste'.split(
@@ -195,6 +195,6 @@ export async function fuzzReads({
     }
     return { ran: jobs.length, bad };
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   }
 }

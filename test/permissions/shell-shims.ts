@@ -1,9 +1,10 @@
 /** Runs programs under a real bash whose commands note how they were called. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NAMES } from './shell-programs.js';
+import { removeFolder } from '../remove-folder.js';
 
 export interface Ran {
   line: string;
@@ -50,12 +51,12 @@ export function createShims(): Shims {
       await feed(jobs.map(({ line, place, notes }) => `${notes}\0${place}\0${line}\0`).join(''), env);
       return jobs.map(({ line, place, notes }) => {
         const commands = readNotes(notes);
-        rmSync(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+        removeFolder(place);
         return { line, commands };
       });
     },
     // What a program left in the background may still be writing.
-    close: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
+    close: () => removeFolder(folder),
   };
 }
 

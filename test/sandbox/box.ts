@@ -1,11 +1,12 @@
 /** Folders, a sandbox and real processes for the tests of this folder. */
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/protocol/plain.js';
 import type { ProcessExit, ProcessSpec, SandboxSettings } from '../../src/protocol/index.js';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/engine/sandbox/sandbox.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
+import { removeFolder } from '../remove-folder.js';
 
 const searchPath = process.env.PATH ?? '';
 
@@ -83,7 +84,7 @@ export async function createBox(parent = '/var/tmp'): Promise<Box> {
     async close() {
       for (const sandbox of opened) await sandbox.close();
       await workspace.close();
-      await rm(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expandPattern, isLiteral, toPattern } from '../../src/engine/sandbox/patterns.js';
+import { removeFolder } from '../remove-folder.js';
 
 const base = { home: '/home/user', project: '/p' };
 
@@ -46,7 +47,7 @@ describe('patterns', () => {
     }
     await symlink('.', join(folder, 'a', 'loop'));
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => removeFolder(folder));
 
   it.each([
     ['*.key', ['.e.key', 'd.key']],

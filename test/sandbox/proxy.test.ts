@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { createDomains } from '../../src/engine/sandbox/domains.js';
 import { type Proxy, type ProxyOptions, startProxy } from '../../src/engine/sandbox/proxy.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import { createFakeClock } from '../../src/testing/fake-clock.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 let server: Server;
@@ -39,7 +40,7 @@ afterEach(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
   server.closeAllConnections();
   server.close();
-  await rm(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const allowed = ['ok.example', '*.ok.example', '127.0.0.1'];

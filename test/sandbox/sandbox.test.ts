@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/engine/sandbox/sandbox.js';
 import type { SandboxSettings } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 const KEEPER = '#!/bin/sh\nprintf "%s\\n" "$@" >> "${0%/*}/told"\n';
 
@@ -24,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const sandbox of opened) await sandbox.close();
-  await rm(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const at = (...names: string[]): string => join(folder, ...names);

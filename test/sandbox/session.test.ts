@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,6 +8,7 @@ import type { Message, SessionConfig } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import { PATH_ENV, type Run, type RunOptions, resultText, scratch, start } from '../engine/kit.js';
 import { hasBubblewrap, skipNote } from './box.js';
+import { removeFolder } from '../remove-folder.js';
 
 const bash = (command: string, rest: object = {}, id = 't1'): ScriptStep => ({
   toolUse: { name: 'Bash', id, input: { command, ...rest } },
@@ -31,7 +32,7 @@ async function run(step: ScriptStep, config: Partial<SessionConfig>, more: RunOp
 /** A folder that commands see and may not write: those in /tmp are not theirs to see. */
 function outsideFolder(): string {
   const folder = mkdtempSync('/var/tmp/heddle-test-');
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

@@ -1,5 +1,5 @@
 /** C6, F1, B3: agents that write files, killed at random moments again and again, and what they leave behind. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toContext } from '../../src/engine/context.js';
@@ -14,6 +14,7 @@ import type { AgentOrder, Said } from '../faults/child/order.js';
 import { faultsIn, unansweredIn } from '../faults/pairs.js';
 import { bearersOf, isRunning } from './processes.js';
 import { createRandom, type Random, runMany } from './random.js';
+import { removeFolder } from '../remove-folder.js';
 
 /** How often one session is killed before it may come to its end. */
 const KILLS_EACH = 5;
@@ -32,7 +33,7 @@ export async function runKilledAgents(kills: number, seed: number): Promise<stri
     });
   } finally {
     await agents.stop();
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   }
 }
 

@@ -1,6 +1,6 @@
 /** B1, B3: runs in a subprocess that end at a random moment, in every way there is, leave no process behind. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeddleError } from '../../src/protocol/plain.js';
@@ -8,6 +8,7 @@ import { type Options, type Query, query } from '../../src/sdk/index.js';
 import { type FakeApi, startFakeApi } from '../../src/testing/index.js';
 import { bearersOf, descendantsOf, isRunning } from './processes.js';
 import { createRandom, type Random, runMany } from './random.js';
+import { removeFolder } from '../remove-folder.js';
 
 /** How a run is ended, and with what it then ends. */
 const EXPECTED = {
@@ -34,7 +35,7 @@ export async function runKilled(count: number, seed: number): Promise<string[]> 
     );
   } finally {
     await api.close();
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   }
 }
 

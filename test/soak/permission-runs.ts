@@ -1,5 +1,5 @@
 /** C1: the callback is called and its answer used, however the prompt is given and whatever else is there. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -8,6 +8,7 @@ import { createSdkMcpServer, type Options, query, tool } from '../../src/sdk/ind
 import { createMemoryStore, createScriptedModel, lastResult, toolResult } from '../../src/testing/index.js';
 import { say } from '../e2e/stage.js';
 import { createRandom, type Random, runMany } from './random.js';
+import { removeFolder } from '../remove-folder.js';
 
 const PROMPTS = ['string', 'iterable', 'finished iterable'] as const;
 const VERDICTS = ['allow', 'deny', 'another input'] as const;
@@ -21,7 +22,7 @@ export async function runPermissions(count: number, seed: number): Promise<strin
       runOne(join(root, String(index)), { kind: PROMPTS[index % 3] ?? 'string', random: createRandom(seed + index) }),
     );
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   }
 }
 

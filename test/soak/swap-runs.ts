@@ -1,16 +1,7 @@
 /** Write and Edit while another process swaps what they write to for links that lead outside. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -18,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { editTool } from '../../src/engine/tools/edit.js';
 import { writeTool } from '../../src/engine/tools/write.js';
 import { createBench, type Bench } from '../tools/bench.js';
+import { removeFolder } from '../remove-folder.js';
 
 interface Attack {
   /** What is swapped for a link to the same place of the outside folder. */
@@ -70,7 +62,7 @@ export async function runSwaps(swaps: number, attack: Attack): Promise<string[]>
     return [...problems, ...drafts.map((name) => `a draft was left: ${name}`)];
   } finally {
     await bench.close();
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   }
 }
 

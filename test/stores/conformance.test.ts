@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
@@ -10,6 +10,7 @@ import { createSqliteStore, type SqliteStore } from '../../src/engine/stores/sql
 import { withPatience } from '../../src/engine/stores/patience.js';
 import type { SessionStore } from '../../src/protocol/index.js';
 import { storeConformance } from '../../src/testing/store-conformance.js';
+import { removeFolder } from '../remove-folder.js';
 
 let root: string;
 const sqlite: SqliteStore[] = [];
@@ -20,7 +21,7 @@ beforeAll(() => {
 
 afterAll(() => {
   for (const store of sqlite) store.close();
-  rmSync(root, { recursive: true, force: true });
+  removeFolder(root);
 });
 
 const folder = () => mkdtempSync(join(root, 'one-'));

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { expect } from 'vitest';
 import type { SessionStore } from '../../src/protocol/index.js';
+import { removeFolder } from '../remove-folder.js';
 
 export interface Host {
   pid: number;
@@ -63,7 +64,7 @@ export async function createHosts(): Promise<Hosts> {
     },
     async stop() {
       await Promise.all(children.map(end));
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** A temp folder, a real workspace and a ToolContext for the tests of the tools. */
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../src/protocol/plain.js';
@@ -7,6 +7,7 @@ import { createReadLedger } from '../../src/engine/tools/ledger.js';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
 import { boundOutput } from '../../src/engine/tools/bound.js';
 import type { Clock, ReadLedger, ToolContext, ToolOutput, WholeTool } from '../../src/protocol/index.js';
+import { removeFolder } from '../remove-folder.js';
 
 export interface Bench {
   folder: string;
@@ -101,8 +102,8 @@ export function createBench(): Bench {
     },
     async close() {
       await bench.workspace.close();
-      rmSync(folder, { recursive: true, force: true });
-      rmSync(keptFolder, { recursive: true, force: true });
+      removeFolder(folder);
+      removeFolder(keptFolder);
     },
   };
   return bench;

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { retell } from '../../src/engine/workspace/system-error.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe('a disk that takes no more', () => {
   it('leaves the old file whole, no draft behind, and an error that says so', async () => {

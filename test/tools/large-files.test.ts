@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 it('files of millions of lines are read and changed in little memory, and told of in short', async () => {
   // A string or a call for each line or character would take gigabytes.

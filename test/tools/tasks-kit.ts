@@ -1,5 +1,5 @@
 /** Background tasks without a session: what they tell is kept in a list. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -10,6 +10,7 @@ import { Log } from '../../src/engine/sessions/log.js';
 import { type EndedTask, Tasks } from '../../src/engine/tasks.js';
 import type { Message } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 export function createTasksKit() {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-tasks-'));
@@ -25,7 +26,7 @@ export function createTasksKit() {
   tasks.listen({ onEnd: (end) => ends.push(end), onShown: (taskId) => shown.push(taskId) });
   onTestFinished(async () => {
     await tasks.stopAll();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
   const openOutput = (name: string) => kept.openOutput(name);
   return { env: {}, tasks, openOutput, messages, ends, shown, entries: log.entries };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, watch, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, watch, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import type { Frame, HeddleError } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import { Peer, type SpawnedProcess, type SpawnOptions, spawnEngineProcess } from '../../src/wire/index.js';
 import { createManualClock, createSink, type RecordingSink } from './doubles.js';
+import { removeFolder } from '../remove-folder.js';
 
 type Options = Partial<Parameters<typeof spawnEngineProcess>[0]>;
 
@@ -56,7 +57,7 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'heddle-process-'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe('a child process that behaves', () => {
   it('echoes frames and ends without an error when it exits with 0 after the end', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStdioChannel, Peer } from '../../src/wire/index.js';
 import { createManualClock, textDelta, userMessage } from './doubles.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder = '';
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await Promise.all([bundle('stdio-child', []), bundle('zod-child', ['zod'])]);
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const programOf = (name: string): string => join(folder, name, `${name}.mjs`);
 

@@ -22,6 +22,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openFolder, openNamed } from '../../src/engine/workspace/exact-folder.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 const workspace = createLocalWorkspace({ clock: systemClock });
 const exact = { exact: true };
@@ -31,7 +32,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-exact-')));
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const at = (...names: string[]): string => join(folder, ...names);
 const write = (path: string, text = 'new') => workspace.writeFile(path, Buffer.from(text), exact);

@@ -10,7 +10,6 @@ import {
   readFile,
   readlink,
   realpath,
-  rm,
   stat,
   symlink,
   utimes,
@@ -23,6 +22,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemClock } from '../../src/protocol/plain.js';
 import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
 import { startTimeOf } from '../../src/engine/workspace/process-table.js';
+import { removeFolder } from '../remove-folder.js';
 
 const workspace = createLocalWorkspace({ clock: systemClock });
 let folder: string;
@@ -31,7 +31,7 @@ beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'heddle-files-')));
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 let built: string;
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rm(built, { recursive: true, force: true }));
+afterAll(() => removeFolder(built));
 
 const at = (...names: string[]): string => join(folder, ...names);
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLocalWorkspace, type LocalWorkspace } from '../../src/engine/workspace/local.js';
 import type { ProcessSpec } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { removeFolder } from '../remove-folder.js';
 
 let root: string;
 let workspace: LocalWorkspace;
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await workspace.close();
-  rmSync(root, { recursive: true, force: true });
+  removeFolder(root);
 });
 
 async function run(line: string, spec: Partial<ProcessSpec>) {

@@ -9,6 +9,7 @@ import { reaperPid } from '../../src/engine/workspace/reaper.js';
 import type { Clock, ProcessExit, ProcessSpec } from '../../src/protocol/index.js';
 import { createFakeClock, type FakeClock } from '../../src/testing/fake-clock.js';
 import { isRunning, pidFrom, until, untilGone } from './running.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 let workspace: LocalWorkspace;
@@ -22,7 +23,7 @@ beforeEach(async () => {
 afterEach(async () => {
   // Not the workspace of the test: its clock may stand still.
   for (const pid of started.splice(0)) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
-  await rm(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const env = { PATH: process.env.PATH ?? '', HOME: tmpdir() };

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRunning, pidFrom, untilGone } from './running.js';
+import { removeFolder } from '../remove-folder.js';
 
 let bundleFolder: string;
 let folder: string;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rm(bundleFolder, { recursive: true, force: true }));
+afterAll(() => removeFolder(bundleFolder));
 
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'heddle-reaper-')));
@@ -32,7 +33,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const pid of started.splice(0)) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
-  await rm(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function startHost(command: string): Promise<{ host: ChildProcess; reaper: number; text: () => string }> {

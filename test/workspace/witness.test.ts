@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openFolder } from '../../src/engine/workspace/exact-folder.js';
 import { createWitness } from '../../src/engine/workspace/witness.js';
 import { until } from './running.js';
+import { removeFolder } from '../remove-folder.js';
 
 let root: string;
 const at = (...names: string[]): string => join(root, ...names);
@@ -17,7 +18,7 @@ beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-witness-')));
   for (const name of ['in/a', 'in/sub/b', 'in/sub/deep/c', 'out/b', 'out/deep/c']) put(name);
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const watch = (since = Date.now()) => {
   const folder = openFolder(at('in'));

@@ -1,5 +1,5 @@
 /** The client under test of the public conformance suite: our login, with a browser that says yes to everything. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
@@ -7,6 +7,7 @@ import { createLoginProvider } from '../../../src/engine/mcp/auth/login-provider
 import { openLoopback } from '../../../src/engine/mcp/auth/loopback.js';
 import { createAuthStore } from '../../../src/engine/mcp/auth/store.js';
 import { systemClock } from '../../../src/protocol/plain.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const serverUrl = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
@@ -54,6 +55,6 @@ try {
     await client.close();
   });
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 }
 process.exit(0);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { type AuthStore, createAuthStore } from '../../../src/engine/mcp/auth/st
 import { systemClock } from '../../../src/protocol/plain.js';
 import type { Clock } from '../../../src/protocol/index.js';
 import { type AuthServerOptions, browse, startAuthServer } from './auth-server.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let store: AuthStore;
@@ -22,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await server.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const start = async (options?: AuthServerOptions) => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +10,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { removeFolder } from '../../remove-folder.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 let built: string;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   });
   writeFileSync(join(built, 'package.json'), '{"type":"module"}');
 });
-afterAll(() => rmSync(built, { recursive: true, force: true }));
+afterAll(() => removeFolder(built));
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'heddle-serve-home-'));
@@ -40,7 +41,7 @@ beforeEach(() => {
   mkdirSync(folder);
   writeFileSync(join(folder, 'a.txt'), 'warp\nweft\n');
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => removeFolder(home));
 
 const serverParameters = (...flags: string[]) => ({
   command: process.execPath,

@@ -1,13 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToolApprovals } from '../../../src/engine/mcp/tool-approvals.js';
 import { systemClock } from '../../../src/protocol/plain.js';
+import { removeFolder } from '../../remove-folder.js';
 
 function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-approvals-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemoteServerConfig } from '../../../src/engine/mcp/remote/connect.js';
 import { isRunning, until, untilGone } from '../../workspace/running.js';
 import { type Bench, bundle, calmly, createBench, env, HOSTILE, node, textOf } from './kit.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let bench: Bench;
 const started: number[] = [];
@@ -92,7 +93,7 @@ describe('the process of a server', () => {
       host.kill('SIGKILL');
       await Promise.all(pids.map(untilGone));
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { McpLink, McpProgress } from '../../../src/engine/mcp/link.js';
 import type { RemoteServerConfig } from '../../../src/engine/mcp/remote/connect.js';
 import { type Bench, calmly, createBench, EVERYTHING, FILESYSTEM, MEMORY, node, quiet, textOf } from './kit.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const servers = createBench();
 let bench: Bench = createBench();
@@ -153,7 +154,7 @@ describe('other servers', () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), 'heddle-mcp-')));
   });
 
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
 
   it('server-filesystem reads and writes', async () => {
     await writeFile(join(folder, 'a.txt'), 'what is in it');

@@ -1,11 +1,12 @@
 /** A project and a user's folder on disk, and their servers. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createMcpApprovals } from '../../../src/engine/mcp/sources/approvals.js';
 import { type McpSources, type ResolvedServers, resolveMcpServers } from '../../../src/engine/mcp/sources/resolve.js';
 import { settingsFiles } from '../../../src/engine/settings/files.js';
 import { loadSettings } from '../../../src/engine/settings/load.js';
+import { removeFolder } from '../../remove-folder.js';
 
 export function createProject() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-mcp-')));
@@ -43,6 +44,6 @@ export function createProject() {
         ...given,
       });
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => removeFolder(folder),
   };
 }
