@@ -51,6 +51,7 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   maxRetries: COUNT,
   maxSeconds: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
   maxThinkingTokens: [(value) => value === null || isCount(value), 'a whole number, 0 or more, or null'],
+  maxTotalTurns: [(value) => isCount(value) && (value as number) > 0, 'a whole number above 0'],
   maxTurns: COUNT,
   model: TEXT,
   permissionMode: oneOf(PERMISSION_MODES),

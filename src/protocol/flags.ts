@@ -265,6 +265,7 @@ export const FLAGS: readonly FlagRow[] = [
   context.cli('systemPromptSnapshot', 'string', ['--system-prompt-snapshot [value]', '', { ...hidden, ...ignored }]),
 
   limits.config('maxTurns', 'number', ['--max-turns <turns>', 'Stop after so many turns; 0 for no limit']),
+  limits.config('maxTotalTurns', 'number', ['--max-total-turns <turns>', 'Turns of the session and its agents']),
   limits.config('maxSeconds', 'number', ['--max-seconds <seconds>', 'Stop after so long', { fraction: true }]),
   limits.config('maxBudgetUsd', 'number', [
     '--max-budget-usd <amount>',

@@ -137,6 +137,8 @@ export interface Options {
   maxBudgetUsd?: number;
   /** Seconds that the query may take. */
   maxSeconds?: number;
+  /** Answers of models that the query may use, those of its agents included; `maxTurns` counts its own, for each prompt. */
+  maxTotalTurns?: number;
   /** Tokens that the query may use. */
   taskBudget?: number | { total: number };
   maxThinkingTokens?: number;
@@ -203,6 +205,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   loadTimeoutMs: false,
   maxBudgetUsd: true,
   maxSeconds: true,
+  maxTotalTurns: true,
   taskBudget: false,
   maxThinkingTokens: true,
   maxTurns: true,

@@ -12,6 +12,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'includePartialMessages',
   'maxBudgetUsd',
   'maxSeconds',
+  'maxTotalTurns',
   'maxThinkingTokens',
   'maxTurns',
   'model',

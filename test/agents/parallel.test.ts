@@ -57,6 +57,21 @@ describe('several agents', () => {
     expect(ofSubtype(run.messages, 'task_started').map(({ spawn_depth }) => spawn_depth)).toEqual([1, 2, 3, 4]);
   });
 
+  it('G7: the turns of a tree are those of the main thread and of all agents', async () => {
+    const run = await open([{ toolUse: many(3).map((id) => task(id)) }, ...routed(3, () => 'an answer')], {
+      config: { maxTotalTurns: 3 },
+    });
+    const text = 'Reached maximum number of turns (3) of the query and its agents';
+    expect(await run.ask('go')).toMatchObject({ subtype: 'error_max_turns', errors: [text] });
+    expect(run.model.requests).toHaveLength(3);
+    expect(many(3).filter((id) => resultText(run.messages, id).includes(text))).toHaveLength(1);
+    expect(await run.ask('once more')).toMatchObject({ subtype: 'error_max_turns' });
+  });
+
+  it.each([0, 1.5])('G7: %d turns for a tree are refused at once', async (maxTotalTurns) => {
+    await expect(open([], { config: { maxTotalTurns } })).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+
   it('two calls do not go on with the same agent at once', async () => {
     let id = '';
     const run = await open([

@@ -140,7 +140,7 @@ describe('G7: a limit', () => {
     granted(turns.reserve(estimate({ isTurn: true }))).settle(used(1, 1));
     expect(turns.reached()).toEqual({
       subtype: 'error_max_turns',
-      text: 'Reached maximum number of turns (1)',
+      text: 'Reached maximum number of turns (1) of the query and its agents',
       terminalReason: 'max_turns',
     });
     expect(turns.reached({ countTurns: false })).toBeUndefined();
@@ -150,7 +150,7 @@ describe('G7: a limit', () => {
   it.each([
     [{ usd: 0 }, 'Reached maximum budget ($0)'],
     [{ tokens: 0 }, 'Reached maximum number of tokens (0)'],
-    [{ turns: 0 }, 'Reached maximum number of turns (0)'],
+    [{ turns: 0 }, 'Reached maximum number of turns (0) of the query and its agents'],
     [{ seconds: 0 }, 'Reached maximum time (0 s)'],
   ])('of zero refuses at once: %j', (limits, text) => {
     expect(refused(create(limits).reserve(estimate({ isTurn: true })))?.text).toBe(text);

@@ -184,6 +184,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     maxTurns: () => 1 + Math.floor(random() * 99),
     maxBudgetUsd: () => 0.01 + random(),
     maxSeconds: () => 0.01 + random(),
+    maxTotalTurns: () => 1 + Math.floor(random() * 9),
     settings: text,
     settingSources: () => SETTING_SOURCES.filter(() => random() < 0.5),
     debug: () => pick([true, text()]),

@@ -189,12 +189,17 @@ export class Budget {
   }
 
   #toLimit(unit: BudgetUnit): Limit {
-    return toLimit(unit, { limits: this.limits, owner: this.#owner });
+    return toLimit(unit, { limits: this.limits, owner: this.#ownerOf(unit) });
   }
 
   /** Something is left, but not enough for this call. */
   #refuse(unit: 'usd' | 'tokens' | 'turns'): Limit {
-    return toLimit(unit, { limits: this.limits, owner: this.#owner, isHeld: this.#calls > 0 });
+    return toLimit(unit, { limits: this.limits, owner: this.#ownerOf(unit), isHeld: this.#calls > 0 });
+  }
+
+  /** Turns are counted twice: for a prompt, and at the top for all. */
+  #ownerOf(unit: BudgetUnit): string | undefined {
+    return unit === 'turns' && this.#parent === undefined ? 'the query and its agents' : this.#owner;
   }
 
   #hold(amount: Amount, sign: 1 | -1): void {

@@ -5,13 +5,14 @@ import type { BudgetLimits, BudgetUnit } from './limit.js';
 
 type Named = Readonly<Partial<Record<BudgetUnit, readonly [name: string, value: unknown]>>>;
 
-type QueryOptions = Pick<SessionConfig, 'maxBudgetUsd' | 'taskBudget'> & { maxSeconds?: number };
+type QueryOptions = Pick<SessionConfig, 'maxBudgetUsd' | 'maxSeconds' | 'maxTotalTurns' | 'taskBudget'>;
 
 /** The limits of a query: of its main thread and of all agents that it starts. Throws `invalid_config`. */
-export const queryLimits = ({ maxBudgetUsd, taskBudget, maxSeconds }: QueryOptions): BudgetLimits =>
+export const queryLimits = ({ maxBudgetUsd, taskBudget, maxTotalTurns, maxSeconds }: QueryOptions): BudgetLimits =>
   toLimits({
     usd: ['maxBudgetUsd', maxBudgetUsd],
     tokens: ['taskBudget', taskBudget],
+    turns: ['maxTotalTurns', maxTotalTurns],
     seconds: ['maxSeconds', maxSeconds],
   });
 
