@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Message } from '../../src/protocol/index.js';
 import { createSdkMcpServer, type Options, tool } from '../../src/sdk/index.js';
 import type { FakeAnswer, ScriptStep } from '../../src/testing/index.js';
-import { record } from '../e2e/record.js';
+import { type Recorded, record } from '../e2e/record.js';
 import { createStage } from '../e2e/stage.js';
 import { type ChaosProxy, startChaosProxy } from '../wire/chaos-proxy.js';
 import { createRandom, type Random, runMany } from './random.js';
@@ -68,11 +68,17 @@ async function playOnce(random: Random | undefined): Promise<string> {
     });
     stage.runs.splice(0, 1, messages.filter(isNoDelta));
     stage.note(`streamed ${streamedIn(messages)}`);
-    return JSON.stringify(record(stage));
+    return JSON.stringify(withoutArrivals(record(stage)));
   } finally {
     await line?.close();
     await stage.close();
   }
+}
+
+/** A line that is cut while a server is greeted brings it later, maybe after the first request: its tools are then found, not listed. */
+function withoutArrivals({ outline, messages, requests }: Recorded): unknown {
+  const [[init, ...rest] = []] = messages as { type: string }[][];
+  return { outline, init: init?.type, rest, requests: (requests as unknown[]).length };
 }
 
 /** Deltas that wait together may become one, so they are compared by what they say. */
