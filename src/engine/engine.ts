@@ -319,7 +319,7 @@ async function openMainAgent(config: SessionConfig, agents: ReadonlyMap<string, 
     import('./agents/agent-hooks.js'),
   ]);
   const agent = findMainAgent(agents, config.agent);
-  const hooksOf = (settings: LoadedSettings) => hooksOfDefinition(agent, settings, { isMain: true }) ?? [];
+  const hooksOf = (settings: LoadedSettings) => hooksOfDefinition(agent, settings) ?? [];
   return { ...toMainAgent(config, agent), hooksOf };
 }
 

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HookEvent } from '../../src/protocol/plain.js';
 import type { Run } from '../engine/kit.js';
-import { bash, open, saidIn, task } from './kit.js';
+import { bash, open, routed, saidIn, task } from './kit.js';
 
 interface Seen {
   event: string;
@@ -104,6 +106,94 @@ describe('hooks in an agent', () => {
     expect(afterStop).toContain('again');
     expect(last).toContain('out');
     expect(last).not.toContain('hook error');
+  });
+});
+
+describe('hooks that a definition declares', () => {
+  const command = (text: string, matcher = '') => [{ matcher, hooks: [{ type: 'command', command: text }] }];
+  const define = (run: Run, hooks: object, more: object = {}): void => {
+    const { tree } = run.session.scope.agents;
+    const known = new Map(tree.known());
+    const agent = { name: 'A', description: 'd', prompt: 'p', origin: { scope: 'user' as const }, hooks };
+    known.set('A', { ...agent, ...more } as never);
+    tree.known = () => known;
+  };
+
+  it.each([
+    ['PreToolUse', { PreToolUse: command('echo never >&2; exit 2', 'Bash') }, /never/],
+    [
+      'PermissionRequest',
+      {
+        PermissionRequest: command(
+          `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"never"}}}'`,
+        ),
+      },
+      /never/,
+    ],
+    ['PostToolUse', { PostToolUse: command('echo it was seen >&2; exit 2', 'Bash') }, /it was seen/],
+  ])('%s counts in agents that it starts, however deep', async (_, hooks, said) => {
+    const run = await open(
+      [
+        { toolUse: task('t1', { subagent_type: 'A' }) },
+        { toolUse: task('t2', { subagent_type: 'general-purpose' }) },
+        { toolUse: task('t3', { subagent_type: 'Bash' }) },
+        { toolUse: bash('b1', 'touch x') },
+        'deepest',
+        { toolUse: bash('b2', 'touch y') },
+        'deep',
+        'up',
+        { toolUse: bash('b3', 'touch z') },
+        'Done.',
+      ],
+      { ask: async () => ({ behavior: 'allow' }) },
+    );
+    define(run, hooks);
+    expect(await run.ask('go')).toMatchObject({ result: 'Done.' });
+    const told = run.model.requests.map(saidIn);
+    expect(told[4]).toMatch(said);
+    expect(told[6]).toMatch(said);
+    expect(told[9]).not.toMatch(said);
+  });
+
+  it('count in one in the background whose parent is over', async () => {
+    const parentIsOver = Promise.withResolvers<void>();
+    const told: string[] = [];
+    const run = await open(
+      routed(8, async (_, text) => {
+        if (text.includes('"t1"')) {
+          parentIsOver.resolve();
+          return 'Done.';
+        }
+        if (text.includes('"t2"')) return 'outer is done';
+        if (text.includes('Do outer')) return { toolUse: task('t2', { prompt: 'Do inner', run_in_background: true }) };
+        if (!text.includes('Do inner')) return { toolUse: task('t1', { prompt: 'Do outer', subagent_type: 'A' }) };
+        await parentIsOver.promise;
+        told.push(text);
+        return text.includes('"b1"') ? 'inner is done' : { toolUse: bash('b1', 'touch x') };
+      }),
+      { config: { allowedTools: ['Bash'] } },
+    );
+    define(run, { PreToolUse: command('echo never >&2; exit 2', 'Bash') });
+    await run.ask('go');
+    await run.seen(
+      (message) => message.type === 'system' && message.subtype === 'task_notification' && message.tool_use_id === 't2',
+    );
+    expect(told).toHaveLength(2);
+    expect(told[1]).toContain('never');
+  });
+
+  it('a Stop is the end of the agent that declares it, a SubagentStop that of those below it, too', async () => {
+    const run = await open([
+      { toolUse: task('t1', { subagent_type: 'A' }) },
+      { toolUse: task('t2') },
+      'inner',
+      'outer',
+      'Done.',
+    ]);
+    define(run, { Stop: command('echo stop >> ends'), SubagentStop: command('echo substop >> ends') });
+    await run.ask('go');
+    const ends = readFileSync(join(run.cwd, 'ends'), 'utf8').trim().split('\n');
+    expect(ends.toSorted()).toEqual(['stop', 'substop', 'substop']);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Hooks in an agent: those of the session, told in which agent something happens, and those of its definition. */
+/** Hooks in an agent: those of the session, told in which agent something happens, and those of definitions. */
 import type { Settings } from '../../protocol/index.js';
 import type { Agent } from '../definitions/definition.js';
 import type { LoadedHookSource } from '../hooks/definition.js';
@@ -6,13 +6,17 @@ import type { SessionHooks } from '../hooks/session-hooks.js';
 import type { SessionScope } from '../scope.js';
 import type { AgentIdentity } from './identity.js';
 
+export interface AgentHooksParts {
+  identity: AgentIdentity;
+  state: SessionScope['state'];
+  handedDown: readonly LoadedHookSource[];
+}
+
 /** The hooks of the session as the agent fires them (G9). */
-export function hooksOf(
-  { hooks }: SessionScope,
-  { id, type }: AgentIdentity,
-  state: SessionScope['state'],
-): SessionHooks {
+export function hooksOf({ hooks }: SessionScope, { identity, state, handedDown }: AgentHooksParts): SessionHooks {
+  const { id, type } = identity;
   return {
+    handedDown,
     has: (event, agentId = id) => hooks.has(event, agentId),
     fire: (event, fields, options) =>
       hooks.fire(event, fields, {
@@ -24,7 +28,7 @@ export function hooksOf(
       return hooks.turnSignal;
     },
     attach: (source) => hooks.attach(source),
-    adopt: (agentId, source) => hooks.adopt(agentId, source),
+    adopt: (agentId, sources) => hooks.adopt(agentId, sources),
     // These belong to the session, which outlives the agent.
     replaceSettings: () => Promise.resolve(),
     tellProblems: () => {},
@@ -37,23 +41,35 @@ export function hooksOf(
 
 const LAYERS = { managed: 'managed', flag: 'flag', project: 'project', user: 'user', plugin: 'user' } as const;
 
-/** The hooks of a definition, as far as policy lets them count. What it wants at its end is what ends it, here a subagent. */
+/** The hooks of a definition, as far as policy lets them count. */
 export function hooksOfDefinition(
   { hooks, origin }: Pick<Agent, 'hooks' | 'origin'>,
   { managedOnly, value }: Pick<SessionScope['guard']['settings'], 'managedOnly' | 'value'>,
-  { isMain = false }: { isMain?: boolean } = {},
 ): LoadedHookSource | undefined {
   const { scope, pluginRoot } = origin;
   if (hooks === undefined || scope === 'builtin') return undefined;
   if (value.disableAllHooks === true || (managedOnly.hooks && scope !== 'managed')) return undefined;
-  const declared = hooks as NonNullable<Settings['hooks']>;
   return {
     layer: LAYERS[scope],
-    hooks: isMain ? declared : endedAsSubagent(declared),
+    hooks: hooks as NonNullable<Settings['hooks']>,
     ...(pluginRoot !== undefined && { env: { CLAUDE_PLUGIN_ROOT: pluginRoot } }),
   };
 }
 
-function endedAsSubagent({ Stop: stop = [], SubagentStop: ends = [], ...rest }: NonNullable<Settings['hooks']>) {
-  return stop.length + ends.length === 0 ? rest : { ...rest, SubagentStop: [...stop, ...ends] };
+/**
+ * What counts in a subagent: its own hooks and, as with rules and modes, those of the agents that it was started by, which may
+ * be over by then. `Stop` is the end of whoever declares it, and so stays there; here that is the end of a subagent.
+ */
+export function hooksInAgent(
+  { handedDown }: Pick<SessionHooks, 'handedDown'>,
+  own: LoadedHookSource | undefined,
+): { inForce: LoadedHookSource[]; handedDown: LoadedHookSource[] } {
+  if (own === undefined) return { inForce: [...handedDown], handedDown: [...handedDown] };
+  const { Stop: stop = [], ...rest } = own.hooks ?? {};
+  const { SubagentStop: ends = [] } = rest;
+  const ofItself = stop.length === 0 ? rest : { ...rest, SubagentStop: [...stop, ...ends] };
+  return {
+    inForce: [...handedDown, { ...own, hooks: ofItself }],
+    handedDown: [...handedDown, { ...own, hooks: rest }],
+  };
 }

@@ -16,7 +16,7 @@ import type { Log } from '../sessions/log.js';
 import { lastChoices, lastNotes } from '../sessions/resume.js';
 import { type AgentCharge, Spending } from '../spending.js';
 import { createReadLedger } from '../tools/ledger.js';
-import { hooksOf, hooksOfDefinition } from './agent-hooks.js';
+import { hooksInAgent, hooksOf, hooksOfDefinition } from './agent-hooks.js';
 import { isToolOf } from './agent-tools.js';
 import { SUBAGENT_NOTE } from './builtin.js';
 import { toolsOfChild } from './child-tools.js';
@@ -63,6 +63,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   const state = await stateOf(parent, { spec, model, keySource: provider.keySource });
   const isWanted = isToolOf(agent);
   const permits = (name: string): boolean => isWanted(name) && spec.permits(name);
+  const declared = hooksInAgent(parent.hooks, hooksOfDefinition(agent, parent.guard.settings));
   const mcp = await openOwnServers(agent, parent, () => child);
   const child: SessionScope = {
     ...parent,
@@ -86,7 +87,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
       agent: { id: identity.id, type: identity.type },
       onCharge: (charge) => noteCharge(main, charge),
     }),
-    hooks: hooksOf(parent, identity, state),
+    hooks: hooksOf(parent, { identity, state, handedDown: declared.handedDown }),
     // What it changes elsewhere is no part of the folder that can be put back.
     checkpoints: spec.root === undefined ? parent.checkpoints : undefined,
     callAside: (call) => callAside(child, call),
@@ -116,8 +117,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     // One that cannot be reached does not stop the agent.
     if (mcp !== undefined) await connectServers(mcp, { clock, logger, signal, onLate: takeTools });
     takeTools();
-    const hooks = hooksOfDefinition(agent, parent.guard.settings);
-    if (hooks !== undefined) release = await parent.hooks.adopt(identity.id, hooks);
+    if (declared.inForce.length > 0) release = await parent.hooks.adopt(identity.id, declared.inForce);
   } catch (thrown) {
     await close();
     throw thrown;

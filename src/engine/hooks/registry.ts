@@ -92,7 +92,7 @@ export interface Hooks {
   /** Adds the callbacks of one more host; the returned function takes them away again. */
   attach(source: CallbackSource): () => void;
   /** Adds hooks that count for what happens in one agent; the returned function takes them away again. */
-  adopt(agentId: string, source: LoadedHookSource): () => void;
+  adopt(agentId: string, sources: readonly LoadedHookSource[]): () => void;
   /** Settings were loaded anew. Weakest first: of two hooks that rewrite the same thing the last one counts. */
   replaceSettings(sources: readonly LoadedHookSource[]): void;
   /** Tells the person what is wrong with callbacks, each thing once; whoever reads settings tells what is wrong there. */
@@ -279,8 +279,8 @@ export function createHooks(options: HooksOptions): Hooks {
         return unableToRun(event, content);
       }),
     attach,
-    adopt(agentId, source) {
-      ofAgents.set(agentId, fromSettings([source]).definitions);
+    adopt(agentId, sources) {
+      ofAgents.set(agentId, fromSettings(sources).definitions);
       return () => void ofAgents.delete(agentId);
     },
     replaceSettings(sources) {

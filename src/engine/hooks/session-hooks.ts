@@ -16,7 +16,9 @@ export interface SessionHooks {
   /** Adds the callbacks of one more host; the returned function takes them away again. */
   attach(source: CallbackSource): Promise<() => void>;
   /** Adds hooks that count for what happens in one agent; the returned function takes them away again. */
-  adopt(agentId: string, source: LoadedHookSource): Promise<() => void>;
+  adopt(agentId: string, sources: readonly LoadedHookSource[]): Promise<() => void>;
+  /** Hooks of definitions that count in every agent that is started from here. */
+  readonly handedDown: readonly LoadedHookSource[];
   replaceSettings(sources: readonly LoadedHookSource[]): Promise<void>;
   /** Tells the person what is wrong with callbacks, each thing once. */
   tellProblems(): void;
@@ -48,7 +50,9 @@ export function createSessionHooks(open: (onLate: (late: LateOutput) => void) =>
       return turn ?? new AbortController().signal;
     },
     attach: async (source) => (await load()).attach(source),
-    adopt: async (agentId, source) => (await load()).adopt(agentId, source),
+    adopt: async (agentId, sources) => (await load()).adopt(agentId, sources),
+    // What counts for the session counts everywhere.
+    handedDown: [],
     async replaceSettings(sources) {
       if (loaded !== undefined || sources.length > 0) (await load()).replaceSettings(sources);
     },
