@@ -261,6 +261,10 @@ class Host {
 
   async #initialize(params: InitializeParams): Promise<InitializeResult> {
     const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions } = params;
+    const { forwardSubagentText } = params;
+    if (agents && this.#config.settingsWrites === 'none') {
+      (await import('./agents/check-definitions.js')).refusePrograms(agents);
+    }
     this.#config = {
       ...this.#config,
       ...(systemPrompt !== undefined && { systemPrompt }),
@@ -269,6 +273,7 @@ class Host {
       ...(agents && { agents }),
       ...(jsonSchema && { jsonSchema }),
       ...(planModeInstructions !== undefined && { planModeInstructions }),
+      ...(forwardSubagentText !== undefined && { forwardSubagentText }),
     };
     for (const name of params.sdkMcpServers ?? []) {
       const manifest = params.sdkMcpServerManifests?.[name];

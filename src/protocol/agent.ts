@@ -5,20 +5,28 @@ import { McpServerConfig } from './mcp.js';
 import { EFFORT_LEVELS } from './names.js';
 import { openName } from './open-union.js';
 import { PermissionMode } from './permission.js';
+import { HookMatcherSettings } from './settings.js';
 
 export const AgentDefinition = lazy(() =>
   z
     .object({
       description: z.string().describe('When to use it; the model chooses by this.'),
       prompt: z.string().describe('Its system prompt.'),
-      tools: z.array(z.string()).optional().describe('The only tools it has; absent: those of its parent.'),
+      tools: z
+        .array(z.string())
+        .optional()
+        .describe('The only tools it has, or ways to use them, as `Bash(git diff:*)`; absent: those of its parent.'),
       disallowedTools: z.array(z.string()).optional(),
       model: openName('sonnet', 'opus', 'haiku', 'inherit').optional(),
       mcpServers: z
         .array(z.union([z.string(), z.record(z.string(), McpServerConfig())]))
         .optional()
         .describe('Names of servers of the session, or servers of its own.'),
-      skills: z.array(z.string()).optional(),
+      skills: z.array(z.string()).optional().describe('Skills that it knows from the start.'),
+      hooks: z
+        .record(z.string(), z.array(HookMatcherSettings()))
+        .optional()
+        .describe('Event to matchers, as in settings: what runs is named, and no callback of the caller.'),
       maxTurns: z.number().optional(),
       maxBudgetUsd: z.number().optional().describe('What it may cost, with all agents that it starts.'),
       maxTokens: z.number().optional().describe('What it may use of tokens, with all agents that it starts.'),

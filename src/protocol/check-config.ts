@@ -45,6 +45,7 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   effort: oneOf(EFFORT_LEVELS),
   env: [(value) => isTable(value) && Object.values(value as object).every(isText), 'a table of strings'],
   fallbackModel: TEXT,
+  forwardSubagentText: FLAG,
   includeHookEvents: FLAG,
   includePartialMessages: FLAG,
   maxBudgetUsd: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],

@@ -8,6 +8,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'disallowedTools',
   'effort',
   'fallbackModel',
+  'forwardSubagentText',
   'includeHookEvents',
   'includePartialMessages',
   'maxBudgetUsd',

@@ -66,6 +66,23 @@ describe('what a host may ask of a session', () => {
     await code;
   });
 
+  it.each([
+    ['hooks', { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } }, /brings hooks/],
+    ['servers of its own', { mcpServers: [{ s: { command: 'x' } }] }, /brings MCP servers/],
+  ])('an agent of a client that may write no settings has no %s', async (_, fields, text) => {
+    const agents = { A: { description: 'd', prompt: 'p', ...fields } };
+    const client = connect([], { config: { settingsWrites: 'none' } });
+    await expect(client.peer.request('initialize', { agents })).rejects.toThrow(text);
+    const named = { A: { description: 'd', prompt: 'p', mcpServers: ['s'] } };
+    await client.peer.request('initialize', { agents: named });
+    const own = connect([]);
+    await own.peer.request('initialize', { agents });
+    for (const { peer, code } of [client, own]) {
+      peer.close();
+      await code;
+    }
+  });
+
   it('initialize brings the prompt of the host', async () => {
     const { peer, model, result } = connect(['ok']);
     await peer.request('initialize', { systemPrompt: 'Be kind.', appendSystemPrompt: 'And brief.' });

@@ -1,5 +1,4 @@
 /** Hooks in an agent: those of the session, told in which agent something happens, and those of definitions. */
-import type { Settings } from '../../protocol/index.js';
 import type { Agent } from '../definitions/definition.js';
 import type { LoadedHookSource } from '../hooks/definition.js';
 import type { SessionHooks } from '../hooks/session-hooks.js';
@@ -51,7 +50,7 @@ export function hooksOfDefinition(
   if (value.disableAllHooks === true || (managedOnly.hooks && scope !== 'managed')) return undefined;
   return {
     layer: LAYERS[scope],
-    hooks: hooks as NonNullable<Settings['hooks']>,
+    hooks,
     ...(pluginRoot !== undefined && { env: { CLAUDE_PLUGIN_ROOT: pluginRoot } }),
   };
 }

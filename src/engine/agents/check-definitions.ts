@@ -2,9 +2,10 @@
 import { HeddleError } from '../../protocol/plain.js';
 import { agentLimits } from '../budget/options.js';
 import type { Agent } from '../definitions/definition.js';
+import { ownServersOf } from './own-servers.js';
 
 /**
- * Throws `invalid_config` for the first limit or rule that cannot be used. Files were looked at when they were read; a rule
+ * Throws `invalid_config` for the first limit, rule or hook that cannot be used. Files were looked at when they were read; a rule
  * of theirs that cannot be read asks about all that it may mean. `tools` are names beside the built-in ones.
  */
 export async function checkDefinitions(agents: Iterable<Agent>, tools: readonly string[]): Promise<void> {
@@ -12,6 +13,7 @@ export async function checkDefinitions(agents: Iterable<Agent>, tools: readonly 
     if (agent.origin.scope !== 'flag') continue;
     agentLimits(agent, agent.name);
     if (agent.disallowedTools !== undefined) await checkRules(agent.name, agent.disallowedTools, tools);
+    if (agent.hooks !== undefined) await checkHooks(agent.name, agent.hooks);
   }
 }
 
@@ -24,5 +26,32 @@ async function checkRules(name: string, rules: readonly string[], tools: readonl
       hint: `Correct ${path}, or leave it out.`,
       data: { path },
     });
+  }
+}
+
+/** A gate that is not there would be noticed by nobody: what is only a warning in a file is refused here. */
+async function checkHooks(name: string, hooks: Agent['hooks']): Promise<void> {
+  const { checkSettings } = await import('../settings/check.js');
+  const [fault] = await checkSettings({ hooks }, 'flag');
+  if (fault === undefined) return;
+  const { path, text } = fault;
+  throw new HeddleError('invalid_config', `${path} of the agent ${name}: ${text}.`, {
+    hint: 'Write the hooks of an agent as in a settings file: {"PreToolUse": [{"hooks": [{"type": "command", "command": "..."}]}]}.',
+    data: { path },
+  });
+}
+
+/** Whoever may write no settings may not have this machine start programs or reach addresses either. */
+export function refusePrograms(agents: Readonly<Record<string, Pick<Agent, 'hooks' | 'mcpServers'>>>): void {
+  for (const [name, agent] of Object.entries(agents)) {
+    const what = agent.hooks !== undefined ? 'hooks' : Object.keys(ownServersOf(agent)).length > 0 ? 'MCP servers' : '';
+    if (what === '') continue;
+    throw new HeddleError(
+      'invalid_config',
+      `The agent ${name} brings ${what} of its own, which no client may give here.`,
+      {
+        hint: 'Have whoever runs the server define this agent, or leave them out.',
+      },
+    );
   }
 }

@@ -35,8 +35,6 @@ export interface Agent extends AgentDefinition {
   /** `forked`: it starts with what its parent knows; `isolated` (the default): with its prompt alone. */
   context?: 'isolated' | 'forked';
   isolation?: 'worktree';
-  /** Events to matchers, as in settings; they count while it runs. */
-  hooks?: Readonly<Record<string, unknown>>;
   origin: Origin;
 }
 

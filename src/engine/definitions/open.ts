@@ -128,7 +128,9 @@ async function readCalled(given: Readonly<Record<string, unknown>>): Promise<Rec
   return Object.fromEntries(
     Object.entries(given).map(([name, definition]) => {
       const parsed = schema().safeParse(definition);
-      if (parsed.success && name.trim() !== '') return [name, parsed.data];
+      // Hooks as they were written: what is wrong in them is found when they are checked.
+      const { hooks } = definition as { hooks?: AgentDefinition['hooks'] };
+      if (parsed.success && name.trim() !== '') return [name, { ...parsed.data, ...(hooks && { hooks }) }];
       const { path, problem } = parsed.success
         ? { path: '(name)', problem: 'it is empty' }
         : firstProblem(parsed.error.issues);
