@@ -256,6 +256,7 @@ export function createEngine(parts: EngineParts): Engine {
       commands,
       definitions,
       ...(main && { opening: main.opening }),
+      ...(main?.within && { within: main.within }),
       ...(style && { style }),
       memory: openMemory(config.settingSources ?? [], () => scope),
       mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope }),

@@ -114,6 +114,11 @@ export class Guard {
     return book;
   }
 
+  /** Rules that allow these uses of tools, and nothing else. */
+  async only(allow: readonly string[]): Promise<RuleBook> {
+    return this.#compile([{ name: 'flag', base: this.settings.files.projectRoot, allow }]);
+  }
+
   /** The rules as they were written, layer by layer. */
   get layers(): RuleLayer[] {
     return this.#layersWith();

@@ -87,6 +87,8 @@ export interface SessionScope {
   readonly memory: SessionMemory;
   /** What the model is told before the first prompt, when the main thread is an agent. */
   readonly opening?: readonly string[];
+  /** Lists of tools that name uses of some, of this agent and of those that started it: calls keep to all of them. */
+  readonly within?: readonly { agent: string; tools: readonly string[] }[];
   /** How answers are to sound, when not as usual. */
   readonly style?: OutputStyle;
   /** What tools of servers were when they were allowed. */

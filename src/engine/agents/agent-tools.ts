@@ -2,10 +2,12 @@
 import { canonicalToolName } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
 import { isToolOf as isToolOfServer } from '../mcp/names.js';
+import { matchesGlob, parseGlob } from '../permissions/rules/glob.js';
+import type { SessionScope } from '../scope.js';
 
 /**
  * A list of tools is a hard boundary, those of servers included; a list of servers is one for the tools of servers.
- * `Bash(git:*)` names the tool, `mcp__server` all of a server.
+ * `Bash(git:*)` names the tool, whose calls keep to that, `mcp__server` all of a server, `mcp__server__get_*` some of it.
  */
 export function isToolOf({ tools, mcpServers }: Pick<Agent, 'tools' | 'mcpServers'>): (name: string) => boolean {
   const isNamed = namedBy(tools);
@@ -18,8 +20,25 @@ function namedBy(tools: Agent['tools']): (name: string) => boolean {
   if (tools === undefined || tools.some((name) => name.trim() === '*')) return () => true;
   const names = new Set(tools.map((text) => canonicalToolName(text.replace(/\(.*$/s, '').trim())));
   const servers = [...names].filter((name) => name.startsWith('mcp__')).map((name) => name.replace(/(__)?\*$/, ''));
-  return (name) => names.has(canonicalToolName(name)) || servers.some((server) => isOf(server, name));
+  const some = [...names]
+    .filter((name) => SOME_OF_SERVER.test(name))
+    .map((name) => parseGlob(name, { onlyStars: true }));
+  return (name) =>
+    names.has(canonicalToolName(name)) ||
+    servers.some((server) => isOf(server, name)) ||
+    some.some((pattern) => matchesGlob(pattern, name));
 }
+
+const SOME_OF_SERVER = /^mcp__(?:(?!__)[^*])+__.*\*/;
+
+/** A list that names uses of tools, as part of a scope. */
+export const withinOf = (
+  { name, tools = [] }: Pick<Agent, 'name' | 'tools'>,
+  above: SessionScope['within'] = [],
+): Pick<SessionScope, 'within'> => {
+  const within = tools.some((tool) => tool.includes('(')) ? [...above, { agent: name, tools }] : above;
+  return within.length === 0 ? {} : { within };
+};
 
 /** Of a whole server only: the name of a tool is no prefix of another's. */
 const isOf = (server: string, name: string): boolean =>

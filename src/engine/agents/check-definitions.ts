@@ -13,6 +13,7 @@ export async function checkDefinitions(agents: Iterable<Agent>, tools: readonly 
     if (agent.origin.scope !== 'flag') continue;
     agentLimits(agent, agent.name);
     if (agent.disallowedTools !== undefined) await checkRules(agent.name, agent.disallowedTools, tools);
+    if (agent.tools !== undefined) await checkUses(agent.name, agent.tools, tools);
     if (agent.hooks !== undefined) await checkHooks(agent.name, agent.hooks);
   }
 }
@@ -24,6 +25,21 @@ async function checkRules(name: string, rules: readonly string[], tools: readonl
     const path = `disallowedTools[${index}]`;
     throw new HeddleError('invalid_config', `${path} of the agent ${name}: ${text}.`, {
       hint: `Correct ${path}, or leave it out.`,
+      data: { path },
+    });
+  }
+}
+
+/** Uses of a tool that no call can be: the tool would be of no use. */
+async function checkUses(name: string, uses: readonly string[], tools: readonly string[]): Promise<void> {
+  if (!uses.some((use) => /[()]/.test(use))) return;
+  const { findRuleFault } = await import('../settings/rule-text.js');
+  for (const [index, use] of uses.entries()) {
+    const fault = /[()]/.test(use) ? findRuleFault(use, 'allow', tools) : undefined;
+    if (fault === undefined || (fault.severity === 'warning' && fault.isIdle !== true)) continue;
+    const path = `tools[${index}]`;
+    throw new HeddleError('invalid_config', `${path} of the agent ${name}: ${fault.text}.`, {
+      hint: `Correct ${path}, or name the tool alone.`,
       data: { path },
     });
   }

@@ -17,7 +17,7 @@ import { lastChoices, lastNotes } from '../sessions/resume.js';
 import { type AgentCharge, Spending } from '../spending.js';
 import { createReadLedger } from '../tools/ledger.js';
 import { hooksInAgent, hooksOf, hooksOfDefinition } from './agent-hooks.js';
-import { isToolOf } from './agent-tools.js';
+import { isToolOf, withinOf } from './agent-tools.js';
 import { SUBAGENT_NOTE } from './builtin.js';
 import { toolsOfChild } from './child-tools.js';
 import { createForwarder } from './forward.js';
@@ -73,6 +73,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     state,
     recorder,
     ...(mcp && { mcp }),
+    ...withinOf(agent, parent.within),
     memory: openMemory(config.settingSources ?? [], () => child),
     // Turns are counted by the turn itself.
     budget: parent.budget.child(agentLimits({ ...agent, maxTurns: undefined }, agent.name), {

@@ -2,11 +2,12 @@
 import type { PermissionMode, SessionConfig } from '../../protocol/index.js';
 import { canonicalToolName, HeddleError, TOOL_SCHEMAS } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
-import { isToolOf } from './agent-tools.js';
+import type { SessionScope } from '../scope.js';
+import { isToolOf, withinOf } from './agent-tools.js';
 import { chooseMode } from './mode.js';
 import { ownServersOf } from './own-servers.js';
 
-export interface MainAgent {
+export interface MainAgent extends Pick<SessionScope, 'within'> {
   config: SessionConfig;
   /** What counts where neither the caller nor the log says anything: a choice of before was made by a person. */
   model?: string;
@@ -40,6 +41,7 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
     // As far as it counts for a subagent.
     ...(agent.permissionMode !== undefined && { mode: chooseMode({ mode: 'default', config }, { agent }) }),
     permits,
+    ...withinOf(agent),
     mcpServers: ownServersOf(agent),
     opening: [agent.initialPrompt, agent.criticalSystemReminder_EXPERIMENTAL].filter((text) => text !== undefined),
     config: {

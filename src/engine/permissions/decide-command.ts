@@ -81,6 +81,8 @@ export interface LineOutcome {
   isReadOnly: boolean;
   /** The commands that nothing covers; undefined when something else is the trouble. */
   open?: readonly Segment[];
+  /** The commands that may run without a rule that names them. */
+  unnamed?: readonly Segment[];
 }
 
 function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): LineOutcome {
@@ -105,6 +107,7 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
   }
   const context: CoverContext = { ...line, whole, isWatched, rulesAside };
   const open: Segment[] = [];
+  const unnamed: Segment[] = [];
   let isOther = false;
   for (const { cover, segment } of coversOf(context)) {
     if (!cover.isCovered) {
@@ -115,10 +118,11 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
       continue;
     }
     if (cover.rule !== undefined) outcome.rule ??= cover.rule;
+    else if (segment !== undefined) unnamed.push(segment);
     if (cover.rule !== undefined || cover.edits === true) outcome.isReadOnly = false;
     if (cover.edits === true) outcome.edits = true;
   }
-  return isOther ? outcome : { ...outcome, open };
+  return isOther ? { ...outcome, unnamed } : { ...outcome, unnamed, open };
 }
 
 /** Names what hides: a variable where there is one. */

@@ -268,7 +268,7 @@ function isPlanEdit(subject: Case): boolean {
 }
 
 /** What a rule allows. */
-function grant(subject: Case): Decision | undefined {
+export function grant(subject: Case): Decision | undefined {
   const { call, policy, line, web } = subject;
   const { allow: rules } = policy.book;
   if (call.changed === true) return undefined;

@@ -143,6 +143,8 @@ async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Pr
   if (!(await isStillMeant(scope, decision, { tool, judgedOn }))) {
     decision = decideWithHook({ ...call, changed: true }, policy, hook);
   }
+  const outside = scope.within && (await (await import('./keep-within.js')).findOutside(scope, call, policy));
+  if (outside !== undefined) decision = { verdict: 'deny', reason: outside, reasonType: 'rule' };
   return { decision: withoutWrites(decision, scope.config), judgedOn };
 }
 
