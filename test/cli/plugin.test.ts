@@ -85,6 +85,7 @@ describe('heddle plugin list', () => {
             problems: [],
           },
         ],
+        marketplaces: [],
         problems: [problem],
       },
     ]);

@@ -1,9 +1,10 @@
 /** What a plugin is, once it is loaded. Types only. */
 import type { HookMatcherSettings } from '../../protocol/index.js';
 import type { DefinitionFolder, DefinitionProblem } from '../definitions/definition.js';
+import type { Marketplace } from './marketplace.js';
 
-/** Who named it: the person, for this run; the settings of the project; the person's own settings. */
-export type PluginScope = 'flag' | 'project' | 'user';
+/** Who named it: the person, for this run (`flag`), or the settings of a layer. */
+export type PluginScope = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
 /**
  * A folder that someone named as a plugin. Nothing here asks about trust: whoever calls leaves out those of a project that
@@ -37,6 +38,8 @@ export interface Plugin extends PluginFacts {
   /** Its folder, links resolved: what `${CLAUDE_PLUGIN_ROOT}` stands for. */
   root: string;
   source: PluginScope;
+  /** The name of the marketplace that offers it. */
+  marketplace?: string;
   /** For `loadDefinitions`. A path may also be a single `.md` file, or the folder of a single skill. */
   folders: readonly DefinitionFolder[];
   /** Event to matchers, as in settings. Only what is well-formed. */
@@ -52,5 +55,7 @@ export type PluginServer = Readonly<Record<string, unknown>>;
 
 export interface LoadedPlugins {
   plugins: Plugin[];
+  /** Those among the folders that were named. */
+  marketplaces: Marketplace[];
   problems: DefinitionProblem[];
 }
