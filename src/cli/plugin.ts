@@ -245,11 +245,11 @@ async function validate(asked: Asked, parts: PluginParts): Promise<number> {
   for (const problem of problems) stdout.write(`${describe(problem, parts.cwd)}\n`);
   for (const line of describeElsewhere(marketplaces, parts.cwd)) stdout.write(line);
   for (const { name, elsewhere } of marketplaces) {
-    const parts = [
+    const offered = [
       count(plugins.length, 'plugin') || 'no plugin',
       ...(elsewhere.length > 0 ? [`${elsewhere.length} elsewhere`] : []),
     ];
-    stdout.write(`${toVisibleLine(name)} is a marketplace of ${parts.join(', and ')}.\n`);
+    stdout.write(`${toVisibleLine(name)} is a marketplace of ${offered.join(', and ')}.\n`);
   }
   for (const { plugin, brings } of plugins) {
     const title = [plugin.name, plugin.version ?? ''].join(' ').trim();

@@ -135,7 +135,7 @@ function describeKey(key: string, value: unknown): string[] {
   if (key === 'hooks') return entries.flatMap(([event, matchers]) => describeHooks(event, matchers));
   if (key === 'env') return entries.map(([name, text]) => `variable ${name}=${String(text)}`);
   if (key === 'mcpServers') return entries.map(([name, server]) => `MCP server ${name}: ${describeServer(server)}`);
-  if (key === 'enabledPlugins') return entries.map(([name, value]) => describePlugin(name, value));
+  if (key === 'enabledPlugins') return entries.map(([name, isOn]) => describePlugin(name, isOn));
   if (key === 'extraKnownMarketplaces') {
     return entries.map(([name, market]) => `marketplace ${name}: ${describeMarketplace(market)}`);
   }
@@ -144,8 +144,8 @@ function describeKey(key: string, value: unknown): string[] {
   return [`${key}: ${toText(value)}`];
 }
 
-const describePlugin = (name: string, value: unknown): string =>
-  value === false ? `plugin ${name} is switched off` : `plugin ${name}, which may run commands`;
+const describePlugin = (name: string, isOn: unknown): string =>
+  isOn === false ? `plugin ${name} is switched off` : `plugin ${name}, which may run commands`;
 
 function describeMarketplace(market: unknown): string {
   const { source: kind, path } = (market as { source?: { source?: unknown; path?: unknown } } | null)?.source ?? {};

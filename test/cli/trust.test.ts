@@ -62,7 +62,7 @@ From now on these count:
   apiKeyHelper: ./helper
   plugin fmt@evil, which may run commands
   plugin guard@acme is switched off
-  marketplace evil: ./\\u001btools
+  marketplace evil: ./\\x1btools
   marketplace far: {"source":{"source":"git-subdir","url":"https://evil.example/x.git","path":"p"}}
 `,
     });

@@ -51,7 +51,7 @@ export async function findEnabled(settings: PluginSettings, { choice, cwd, named
     if (!isKnown) {
       if (first === undefined) continue;
       const keys = wanted.map(({ key }) => `"${key}"`).join(', ');
-      const text = `the marketplace "${name}" is not known, so ${keys} is left out; add it to extraKnownMarketplaces`;
+      const text = `the marketplace "${name}" is not known, so ${keys} cannot be loaded; add it to extraKnownMarketplaces`;
       await warn('enabledPlugins', first.key, text);
       continue;
     }

@@ -50,12 +50,12 @@ async function combine({ root, part, name }: MarketplaceEntry, ofEntry: ReadMani
 }
 
 const joinPaths = (one: Manifest['paths'], other: Manifest['paths']): Manifest['paths'] => {
-  const join = (kind: DefinitionFolder['kind']) => [...one[kind], ...other[kind]];
+  const both = (kind: DefinitionFolder['kind']) => [...one[kind], ...other[kind]];
   return {
-    agents: join('agents'),
-    commands: join('commands'),
-    skills: join('skills'),
-    'output-styles': join('output-styles'),
+    agents: both('agents'),
+    commands: both('commands'),
+    skills: both('skills'),
+    'output-styles': both('output-styles'),
   };
 };
 

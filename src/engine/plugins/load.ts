@@ -9,7 +9,7 @@ import { describeUnreadable } from './inside.js';
 import { MANIFEST_FILE } from './manifest.js';
 import { isMarketplace, type Marketplace, readMarketplace } from './marketplace.js';
 import { foldName } from './names.js';
-import type { LoadedPlugins, Plugin, PluginDir, PluginScope, PluginServer } from './plugin.js';
+import type { Plugin, PluginDir, PluginScope, PluginServer } from './plugin.js';
 import { type PluginPlace, type PluginRead, type ReadPlugin, readPlugin } from './read-plugin.js';
 import { findRoot, type FoundRoot, type RootOptions } from './roots.js';
 import type { PluginSettings } from './setting-place.js';
@@ -17,6 +17,13 @@ import type { PluginSettings } from './setting-place.js';
 export interface LoadPluginsOptions extends RootOptions {
   /** What settings enable and forbid. Absent: nothing. */
   settings?: PluginSettings;
+}
+
+export interface LoadedPlugins {
+  plugins: Plugin[];
+  /** Those among the folders that were named. */
+  marketplaces: Marketplace[];
+  problems: DefinitionProblem[];
 }
 
 /**

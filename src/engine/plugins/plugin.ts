@@ -1,7 +1,6 @@
 /** What a plugin is, once it is loaded. Types only. */
 import type { HookMatcherSettings } from '../../protocol/index.js';
-import type { DefinitionFolder, DefinitionProblem } from '../definitions/definition.js';
-import type { Marketplace } from './marketplace.js';
+import type { DefinitionFolder } from '../definitions/definition.js';
 
 /** Who named it: the person, for this run (`flag`), or the settings of a layer. */
 export type PluginScope = 'managed' | 'flag' | 'local' | 'project' | 'user';
@@ -52,10 +51,3 @@ export type PluginHooks = Readonly<Record<string, readonly HookMatcherSettings[]
 
 /** As it was written, but for `${CLAUDE_PLUGIN_ROOT}`; it has passed the schema of servers. */
 export type PluginServer = Readonly<Record<string, unknown>>;
-
-export interface LoadedPlugins {
-  plugins: Plugin[];
-  /** Those among the folders that were named. */
-  marketplaces: Marketplace[];
-  problems: DefinitionProblem[];
-}
