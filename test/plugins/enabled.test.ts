@@ -5,6 +5,8 @@ import { openDefinitions } from '../../src/engine/definitions/open.js';
 import { findServers } from '../../src/engine/mcp/open.js';
 import { toHookSources } from '../../src/engine/plugins/hook-sources.js';
 import { findBroughtServers } from '../../src/engine/plugins/open.js';
+import { ownPlacesOf } from '../../src/engine/permissions/own-places.js';
+import { isProtected } from '../../src/engine/permissions/path.js';
 import type { LoadOptions } from '../../src/engine/settings/load.js';
 import type { SessionConfig } from '../../src/protocol/index.js';
 import { createPlace, LOCAL, MANAGED, PROJECT, USER } from '../settings/place.js';
@@ -298,6 +300,26 @@ describe('strictKnownMarketplaces', () => {
     expect(problems.join('\n')).toContain(
       `warning home/shop/orchard/${MARKET}:0 the marketplace "orchard" is not among strictKnownMarketplaces`,
     );
+  });
+});
+
+describe('the folders of marketplaces that settings know', () => {
+  it('are protected: what is written there runs in the next session', async () => {
+    const { place } = setUp();
+    const file = { source: { source: 'file', path: `./m/${MARKET}` } };
+    place.write(PROJECT, wishes({}, { orchard: directory('./orchard'), m: file, far: { source: { source: 'npm' } } }));
+    const isOwn = async (name: string, trusted = true) =>
+      isProtected(place.path(name), ownPlacesOf(await place.load({ trusted }), [place.project]));
+    for (const name of ['orchard/plugins/apples/hooks/hooks.json', 'orchard/plugins/apples/x.sh', 'm/plugins/x/y.sh']) {
+      expect([name, await isOwn(`home/shop/${name}`)]).toEqual([name, true]);
+    }
+    expect([await isOwn('home/shop/src/a.ts'), await isOwn('home/shop/orchard/x', false)]).toEqual([false, false]);
+    // Where the project is the marketplace, the rest of it stays a place to work in.
+    place.write(PROJECT, wishes({}, { self: directory('.') }));
+    const parts = [MARKET, 'plugins/x/run.sh', 'hooks/hooks.json', 'src/a.ts'].map((name) =>
+      isOwn(`home/shop/${name}`),
+    );
+    expect(await Promise.all(parts)).toEqual([true, true, true, false]);
   });
 });
 
