@@ -1,6 +1,7 @@
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runMcp } from '../../src/cli/mcp.js';
 import { openDefinitions } from '../../src/engine/definitions/open.js';
 import { findServers } from '../../src/engine/mcp/open.js';
 import { toHookSources } from '../../src/engine/plugins/hook-sources.js';
@@ -8,6 +9,7 @@ import { findBroughtServers } from '../../src/engine/plugins/open.js';
 import { ownPlacesOf } from '../../src/engine/permissions/own-places.js';
 import { isProtected } from '../../src/engine/permissions/path.js';
 import type { LoadOptions } from '../../src/engine/settings/load.js';
+import { createTrust } from '../../src/engine/settings/trust.js';
 import type { SessionConfig } from '../../src/protocol/index.js';
 import { createPlace, LOCAL, MANAGED, PROJECT, USER } from '../settings/place.js';
 
@@ -348,5 +350,29 @@ describe('servers of plugins that settings enable', () => {
   it('of the person count; not beside --strict-mcp-config', async () => {
     expect((await servers(USER)).found).toEqual([['plugin_pears_cellar', 'user', undefined]]);
     expect((await servers(USER, { strictMcpConfig: true })).found).toEqual([]);
+  });
+
+  it('are approved with heddle mcp, and count then', async () => {
+    const { place, open, config } = setUp();
+    place.write(PROJECT, wishes({ 'pears@orchard': true }, { orchard: directory('./orchard') }));
+    await createTrust({ configDir: place.config, home: place.home }).trust(place.project);
+    let out = '';
+    const output = { write: (text: string) => (out += text) };
+    const { config: configDir, home, managed: managedDir, project: cwd } = place;
+    const code = await runMcp(['approve', 'plugin_pears_cellar'], {
+      stdin: process.stdin,
+      stdout: output,
+      stderr: output,
+      env: {},
+      configDir,
+      home,
+      managedDir,
+      cwd,
+    });
+    expect([code, out]).toEqual([0, expect.stringContaining('plugin_pears_cellar')]);
+    const { settings, plugins } = await open();
+    const { servers: found } = await findServers(config(), settings, plugins);
+    expect(found.get('plugin_pears_cellar')).toMatchObject({ scope: 'project', config: { command: 'node' } });
+    expect(found.get('plugin_pears_cellar')?.blocked).toBeUndefined();
   });
 });
