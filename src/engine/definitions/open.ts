@@ -114,11 +114,13 @@ function foldersOf(
   );
 }
 
-async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, { files }: LoadedSettings) {
-  if (pluginDirs.length === 0) return { plugins: [], problems: [] };
+/** Of the settings only what counts: nothing of a folder that nobody trusts is among their values. */
+async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, settings: LoadedSettings) {
+  const { enabledPlugins, extraKnownMarketplaces } = settings.value;
+  if (pluginDirs.length === 0 && !enabledPlugins && !extraKnownMarketplaces) return { plugins: [], problems: [] };
   const { openPlugins } = await import('../plugins/open.js');
   const dirs = pluginDirs.map((path) => ({ path, scope: 'flag' as const }));
-  return openPlugins(dirs, { cwd, projectRoot: files.projectRoot });
+  return openPlugins(dirs, { cwd, projectRoot: settings.files.projectRoot, settings });
 }
 
 /** Throws `invalid_config` for the first definition of the caller that cannot be used. */

@@ -9,6 +9,7 @@ import { mayHave } from '../tools/registry.js';
 import type { ServerDefinition } from './server-definition.js';
 import { McpServers } from './servers.js';
 import { hasMcpSources } from './sources/any.js';
+import { type Bringer, toBrought, toServerFlags } from './sources/brought.js';
 import { findNameDenial } from './sources/policy.js';
 
 export interface ConfiguredServers {
@@ -20,12 +21,12 @@ export interface ConfiguredServers {
 export async function findServers(
   config: SessionConfig,
   settings: LoadedSettings,
-  plugins: readonly { mcpServers: Readonly<Record<string, unknown>> }[],
+  plugins: readonly Bringer[],
 ): Promise<ConfiguredServers> {
   const isProjectRead = config.settingSources?.includes('project') === true;
   const sources = {
-    // Whoever names a plugin names its servers.
-    flags: [...plugins.flatMap(toFlag), ...(config.mcpConfig ?? [])],
+    flags: [...toServerFlags(plugins), ...(config.mcpConfig ?? [])],
+    brought: toBrought(plugins),
     strict: config.strictMcpConfig ?? false,
     settings,
     ...(isProjectRead && { projectFile: join(settings.files.projectRoot, '.mcp.json') }),
@@ -57,9 +58,6 @@ export async function findServers(
     })),
   };
 }
-
-const toFlag = ({ mcpServers }: { mcpServers: Readonly<Record<string, unknown>> }): string[] =>
-  Object.keys(mcpServers).length === 0 ? [] : [JSON.stringify({ mcpServers })];
 
 /** `scope` is asked for when something happens: the session is opened around its servers. */
 export function openMcp(
