@@ -106,6 +106,7 @@ export function createEngine(parts: EngineParts): Engine {
   };
 
   const openWith = async (called: SessionConfig, onFailure: (undo: () => unknown) => void): Promise<Session> => {
+    const openedAt = clock.monotonic();
     checkConfig(called);
     refuseUnsupported(called);
     const home = called.env.HOME || '/';
@@ -247,6 +248,7 @@ export function createEngine(parts: EngineParts): Engine {
       config,
       state,
       clock,
+      openedAt,
       logger,
       catalog,
       workspace,

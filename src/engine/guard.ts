@@ -99,6 +99,11 @@ export class Guard {
     return this.#parts.settings.refresh();
   }
 
+  /** See `SessionSettings`. */
+  apply(...[given, ready]: Parameters<SessionSettings['apply']>): Promise<void> {
+    return this.#parts.settings.apply(given, ready);
+  }
+
   /** All rules in force; settings files that have changed are read first. */
   async rules({ turn = [], deny = [] }: ScopeRules = {}): Promise<RuleBook> {
     await this.refresh();

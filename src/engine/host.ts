@@ -24,6 +24,7 @@ import type { Exchange } from './mcp/connection.js';
 import type { ServerDefinition } from './mcp/servers.js';
 import { emptyUsage } from './model/usage-sum.js';
 import type { Ask, Form } from './questions.js';
+import { handleSessionRequests } from './requests/table.js';
 import type { Session } from './session.js';
 import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 
@@ -161,6 +162,10 @@ class Host {
     peer.handle('end_session', async () => {
       await (await this.#session)?.tellEnd();
       return undefined;
+    });
+    handleSessionRequests((subtype, handler) => peer.handle(subtype, handler), {
+      open: () => this.#open(),
+      config: () => this.#config,
     });
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));

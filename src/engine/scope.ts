@@ -73,6 +73,8 @@ export interface SessionScope {
   readonly config: SessionConfig;
   readonly state: SessionState;
   readonly clock: Clock;
+  /** When this process opened it, in monotonic time. */
+  readonly openedAt?: number;
   readonly logger: Logger;
   readonly catalog: Catalog;
   readonly workspace: Workspace;
