@@ -164,9 +164,17 @@ class Host {
       return undefined;
     });
     handleSessionRequests((subtype, handler) => peer.handle(subtype, handler), {
-      open: () => this.#open(),
+      // What was sent before a request is there when it is answered.
+      open: async () => {
+        const session = await this.#open();
+        await this.#order;
+        return session;
+      },
       config: () => this.#config,
     });
+    // Told by hosts that share a screen; nothing here depends on them.
+    peer.handle('set_color', () => undefined);
+    peer.handle('set_has_subscribers', () => undefined);
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
     peer.handle('get_session_cost', async () => {

@@ -281,7 +281,7 @@ export const REQUESTS = {
     result: AnyObject,
   }),
   reload_output_styles: spec({
-    about: 'Reads the output styles again.',
+    about: 'Reads the output styles again; the one in use stays as it was.',
     from: 'host',
     params: NoParams,
     result: lazy(() =>

@@ -199,7 +199,7 @@ export const requests: Record<string, { params: Record<string, unknown>; result:
   get_hooks_listing: { params: {}, result: {} },
   list_models: { params: {}, result: { models: [{ value: 'a', displayName: 'A', description: 'd' }] } },
   get_session_cost: { params: {}, result: { text: '$0' } },
-  get_usage: { params: {}, result: {} },
+  get_usage: { params: {}, result: { session: { total_cost_usd: 0 }, rate_limits: null } },
   get_binary_version: { params: {}, result: { version: '1' } },
   rename_session: { params: { title: 't' }, result: undefined },
   reload_skills: { params: {}, result: { skills: [] } },

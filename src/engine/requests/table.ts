@@ -24,6 +24,14 @@ export const SESSION_REQUESTS = {
   apply_flag_settings: { load: async () => (await import('./flag-settings.js')).applyFlagSettings, isLocal: true },
   list_permission_rules: { load: async () => (await import('./permission-rules.js')).listRules, isLocal: true },
   get_hooks_listing: { load: async () => (await import('./hooks-listing.js')).listHooks, isLocal: true },
+  read_file: { load: async () => (await import('./files.js')).readFile },
+  seed_read_state: { load: async () => (await import('./files.js')).seedReadState },
+  file_suggestions: { load: async () => (await import('./file-suggestions.js')).suggestFiles },
+  get_task_output: { load: async () => (await import('./tasks.js')).tellTaskOutput },
+  cancel_async_message: { load: async () => (await import('./queue.js')).cancelMessage },
+  reload_output_styles: { load: async () => (await import('./output-styles.js')).reloadStyles },
+  mcp_call: { load: async () => (await import('./mcp.js')).callTool },
+  mcp_read_resource: { load: async () => (await import('./mcp.js')).readResource },
 } satisfies Table;
 
 type Handle = <S extends HostRequest>(
