@@ -168,6 +168,7 @@ export {
   McpCallAnswer,
   McpResourceAnswer,
   PermissionRulesState,
+  PluginsReport,
   RateLimitWindow,
   SessionUsage,
   SettingsReport,

@@ -26,6 +26,7 @@ import {
   McpCallAnswer,
   McpResourceAnswer,
   PermissionRulesState,
+  PluginsReport,
   SessionUsage,
   SettingsReport,
   TaskOutputReport,
@@ -275,10 +276,10 @@ export const REQUESTS = {
     result: lazy(() => z.object({ skills: z.array(z.unknown()) })),
   }),
   reload_plugins: spec({
-    about: 'Reads the plugins again.',
+    about: 'Reads the plugins again, with the commands, agents, hooks and servers that they bring.',
     from: 'host',
     params: AnyObject,
-    result: AnyObject,
+    result: PluginsReport,
   }),
   reload_output_styles: spec({
     about: 'Reads the output styles again; the one in use stays as it was.',

@@ -1,6 +1,8 @@
 /** What a host is told of an open session when it asks: usage, settings, rules, hooks, tasks. */
 import { z } from 'zod';
+import { AgentInfo, SlashCommand } from './agent.js';
 import { type Infer, lazy } from './lazy.js';
+import { McpServerStatus } from './mcp.js';
 import { jsonObject, openName } from './open-union.js';
 import { ModelUsage } from './usage.js';
 
@@ -182,3 +184,16 @@ export const FileSuggestion = lazy(() =>
   z.looseObject({ path: z.string().optional().describe('From the working directory.') }),
 );
 export type FileSuggestion = Infer<typeof FileSuggestion>;
+
+export const PluginsReport = lazy(() =>
+  z.object({
+    commands: z.array(SlashCommand()).optional(),
+    agents: z.array(AgentInfo()).optional(),
+    plugins: z
+      .array(z.looseObject({ name: z.string(), path: z.string().optional(), source: z.string().optional() }))
+      .optional(),
+    mcpServers: z.array(McpServerStatus()).optional(),
+    error_count: z.number().optional().describe('Errors in what was read.'),
+  }),
+);
+export type PluginsReport = Infer<typeof PluginsReport>;

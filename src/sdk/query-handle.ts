@@ -9,6 +9,7 @@ import type {
   ModelInfo,
   ParamsOf,
   PermissionMode,
+  PluginsReport,
   ResultMessage,
   ResultOf,
   RewindFilesResult,
@@ -69,6 +70,8 @@ export interface Query extends AsyncGenerator<SDKMessage, void> {
   readFile(path: string, options?: ReadFileOptions): Promise<ResultOf<'read_file'>>;
   /** The model knows the file as it was at that time, in milliseconds since 1970: it need not read it to change it. */
   seedReadState(path: string, mtime: number): Promise<void>;
+  /** Reads the plugins of the session again, with all that they bring. */
+  reloadPlugins(): Promise<PluginsReport>;
   /** Goes on with a turn that a dead process left unfinished. False when there is none. */
   continueTurn(): Promise<boolean>;
   stopTask(taskId: string): Promise<void>;
@@ -303,6 +306,10 @@ export class QueryHandle implements Query {
 
   async seedReadState(path: string, mtime: number): Promise<void> {
     await this.#request('seed_read_state', { path, mtime });
+  }
+
+  reloadPlugins(): Promise<PluginsReport> {
+    return this.#request('reload_plugins', {});
   }
 
   async continueTurn(): Promise<boolean> {

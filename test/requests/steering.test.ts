@@ -219,7 +219,7 @@ describe('who may ask', () => {
     expect(await peer.request('set_has_subscribers', { has_subscribers: true })).toBeUndefined();
   });
 
-  it.each(['background_tasks', 'update_settings', 'reload_plugins', 'register_repo_root'] as const)(
+  it.each(['background_tasks', 'update_settings', 'register_repo_root'] as const)(
     '%s is not answered yet',
     async (subtype) => {
       const { peer } = connect();
@@ -232,7 +232,13 @@ describe('who may ask', () => {
 
   it('clients of a server are told nothing of its settings, and change none of them', async () => {
     const local = Object.entries(SESSION_REQUESTS).flatMap(([subtype, entry]) => ('isLocal' in entry ? [subtype] : []));
-    expect(local).toEqual(['get_settings', 'apply_flag_settings', 'list_permission_rules', 'get_hooks_listing']);
+    expect(local).toEqual([
+      'get_settings',
+      'apply_flag_settings',
+      'list_permission_rules',
+      'get_hooks_listing',
+      'reload_plugins',
+    ]);
     const params = { settings: { permissions: { allow: ['Bash'] } } };
     for (const subtype of local as HostRequest[]) {
       const { peer } = connect([], { config: { settingsWrites: 'none' } });

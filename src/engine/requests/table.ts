@@ -29,6 +29,7 @@ export const SESSION_REQUESTS = {
   file_suggestions: { load: async () => (await import('./file-suggestions.js')).suggestFiles },
   get_task_output: { load: async () => (await import('./tasks.js')).tellTaskOutput },
   cancel_async_message: { load: async () => (await import('./queue.js')).cancelMessage },
+  reload_plugins: { load: async () => (await import('./plugins.js')).reloadPlugins, isLocal: true },
   reload_output_styles: { load: async () => (await import('./output-styles.js')).reloadStyles },
   mcp_call: { load: async () => (await import('./mcp.js')).callTool },
   mcp_read_resource: { load: async () => (await import('./mcp.js')).readResource },
