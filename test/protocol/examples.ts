@@ -192,11 +192,27 @@ export const requests: Record<string, { params: Record<string, unknown>; result:
     params: {},
     result: { categories: [{ name: 'Messages', tokens: 4 }], totalTokens: 4, maxTokens: 10, percentage: 40 },
   },
-  get_settings: { params: {}, result: { effective: {} } },
+  get_settings: {
+    params: {},
+    result: {
+      effective: {},
+      sources: [{ source: 'userSettings', settings: {} }],
+      applied: { model: 'm', effort: null },
+    },
+  },
   apply_flag_settings: { params: { settings: { model: 'm' } }, result: undefined },
   update_settings: { params: {}, result: undefined },
-  list_permission_rules: { params: {}, result: { state: {} } },
-  get_hooks_listing: { params: {}, result: {} },
+  list_permission_rules: {
+    params: {},
+    result: { state: { rules: [{ rule: 'Bash(ls)', behavior: 'allow', source: 'user' }], originalCwd: '/p' } },
+  },
+  get_hooks_listing: {
+    params: {},
+    result: {
+      events: ['Stop'],
+      hooks: [{ event: 'Stop', type: 'command', source: 'user', name: 'x', timeout: 60, onFailure: 'ask' }],
+    },
+  },
   list_models: { params: {}, result: { models: [{ value: 'a', displayName: 'A', description: 'd' }] } },
   get_session_cost: { params: {}, result: { text: '$0' } },
   get_usage: { params: {}, result: { session: { total_cost_usd: 0 }, rate_limits: null } },

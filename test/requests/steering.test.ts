@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SESSION_REQUESTS } from '../../src/engine/requests/table.js';
-import type { HostRequest, JsonRpcMessage, ParamsOf } from '../../src/protocol/index.js';
+import type { HostRequest, JsonRpcMessage } from '../../src/protocol/index.js';
 import { user } from '../engine/kit.js';
 import { connect, type Host, type HostOptions } from './kit.js';
 
@@ -200,8 +200,13 @@ describe('mcp_read_resource', () => {
     });
   });
 
-  it.each(['deny', 'ask'])('not under a rule that says %s', async (behavior) => {
-    const { peer } = await withServer({ settings: { permissions: { [behavior]: ['ReadMcpResourceTool'] } } });
+  it.each([
+    ['deny', 'ReadMcpResourceTool'],
+    ['ask', 'ReadMcpResourceTool'],
+    ['deny', 'mcp__calc'],
+    ['ask', 'mcp__calc'],
+  ])('not under a rule that says %s %s', async (behavior, rule) => {
+    const { peer } = await withServer({ settings: { permissions: { [behavior]: [rule] } } });
     await expect(peer.request('mcp_read_resource', TABLE)).rejects.toThrow('was not read');
   });
 
@@ -242,7 +247,7 @@ describe('who may ask', () => {
     const params = { settings: { permissions: { allow: ['Bash'] } } };
     for (const subtype of local as HostRequest[]) {
       const { peer } = connect([], { config: { settingsWrites: 'none' } });
-      const refused = peer.request(subtype, params as unknown as ParamsOf<typeof subtype>);
+      const refused = peer.request(subtype, params);
       await expect(refused).rejects.toMatchObject({ code: 'not_supported', message: expect.stringContaining(subtype) });
     }
   });
