@@ -65,7 +65,7 @@ export function openMcp(
   around: Pick<SessionScope, 'clock' | 'logger' | 'config'> & { scope: () => SessionScope; beside?: McpServers },
 ): McpServers {
   const { clock, logger, config, scope, beside } = around;
-  return new McpServers(clock, {
+  const servers: McpServers = new McpServers(clock, {
     configured,
     ...(beside ? { beside } : { waits: true }),
     logger,
@@ -82,9 +82,10 @@ export function openMcp(
     ...callMsOf(config),
     connect: async (name, server, parts) => (await import('./reach.js')).reachServer(name, server, { parts, config }),
     linkParts: async (name) =>
-      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: configured.get(name)?.scope }),
+      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: servers.configured.get(name)?.scope }),
     onChange: ({ what }) => scope().commands.noteChange(what),
   });
+  return servers;
 }
 
 /** How long a call may take without progress, where the entry of its server does not say. */
