@@ -43,6 +43,8 @@ export async function runAgent(child: SessionScope, run: AgentRun, signal: Abort
   void recorder.life({ kind: 'turn', state: 'ended', subtype: ending.kind === 'done' ? 'success' : ending.kind });
   return {
     ...toStatus(ending, tally),
+    // Whoever is interrupted themselves need not be told.
+    ...(ending.kind === 'interrupted' && !signal.aborted && { interrupt: true }),
     toolUses: run.voice.toolUses,
     durationMs: Math.round(clock.monotonic() - startedAt),
     totalTokens: spending.totalTokens,

@@ -14,6 +14,8 @@ export interface AgentOutcome extends AgentUsage {
   /** `completed`: the text is its answer. Else it says what went wrong, after what the agent had said. */
   status: 'completed' | 'failed' | 'stopped';
   text: string;
+  /** Someone who denied a call of it wants the turn to end: it ends for all who wait for this agent, too. */
+  interrupt?: boolean;
 }
 
 /** An agent that has all it needs and has not begun. */

@@ -4,6 +4,7 @@ import type { Agent } from '../definitions/definition.js';
 import type { OutputFile } from '../sessions/kept-output.js';
 import type { Tasks } from '../tasks.js';
 import { cutText } from './bound.js';
+import type { EngineOutput } from './engine-output.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 export interface AgentToolParts {
@@ -54,7 +55,7 @@ async function waitFor(
   { agent, mayResume }: { agent: ReadyAgent; mayResume: boolean },
   { prompt }: TaskInput,
   signal: AbortSignal,
-): Promise<ToolOutput> {
+): Promise<EngineOutput> {
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
   const { status, text, totalTokens, toolUses, durationMs } = outcome;
@@ -62,7 +63,7 @@ async function waitFor(
     { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
     { type: 'text' as const, text: describeEnd(id, outcome, mayResume) },
   ];
-  if (status !== 'completed') return { content, isError: true };
+  if (status !== 'completed') return { content, isError: true, ...(outcome.interrupt && { interrupt: true }) };
   return {
     content,
     structured: {
