@@ -10,6 +10,7 @@ import { DEFAULT_TYPE, reopen } from './find-agent.js';
 import type { AgentIdentity } from './identity.js';
 import { runAgent } from './run.js';
 import type { AgentOutcome, AgentTree, ReadyAgent } from './session-agents.js';
+import { describeSoFar } from './so-far.js';
 import { createTaskVoice, type TaskVoice } from './task-voice.js';
 
 export interface Order {
@@ -82,6 +83,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       voice.tellEnd(outcome);
       return outcome;
     },
+    soFar: () => describeSoFar(child.recorder.log.entries),
     drop: async () => void (await end()),
   };
 }

@@ -25,6 +25,8 @@ export interface ReadyAgent {
   readonly isBackground: boolean;
   /** Lets it work until it is over, or soon after the signal aborts. To be called once. Never rejects. */
   run(signal: AbortSignal): Promise<AgentOutcome>;
+  /** What it has said and done until now, bounded. */
+  soFar(): string;
   /** Gives up one that will not run after all. Never rejects. */
   drop(): Promise<void>;
 }

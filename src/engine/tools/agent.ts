@@ -99,6 +99,7 @@ function launch(
     toolUseId,
     outputPath: file.path,
     agent: { type, prompt, depth },
+    soFar: () => agent.soFar(),
     async run(signal) {
       const { status, text, totalTokens, toolUses, durationMs } = await agent.run(signal);
       file.write(Buffer.from(text));
