@@ -155,3 +155,8 @@ function turnsOf(ending: Ending, tally: TurnTally, { answersCommands }: Manners)
   if (answersCommands) return 0;
   return ending.isUnknown ? 1 : 2;
 }
+
+const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model_prompt_too_long']);
+
+/** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
+export const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);

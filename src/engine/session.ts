@@ -19,7 +19,7 @@ import { toInit } from './init.js';
 import { currentTurn, lastPrompt, nextAction, type OpenCall, openCalls } from './next-action.js';
 import { Notices } from './notices.js';
 import type { Watcher } from './outbox.js';
-import { type Ending, toResult } from './outcome.js';
+import { type Ending, isRefused, toResult } from './outcome.js';
 import { gitBranch } from './prompt.js';
 import { planNotes } from './plan/turn-notes.js';
 import type { Ask, Form } from './questions.js';
@@ -38,6 +38,12 @@ export interface Attachment extends Watcher {
   ask?: Ask;
   /** Puts what an MCP server wants to know to the person. */
   elicit?: Ask<Form>;
+}
+
+interface TurnOptions {
+  origin?: ResultMessage['origin'];
+  /** It is over already: a command has answered. */
+  ending?: Ending | undefined;
 }
 
 /** Who owns a conversation. It outlives everyone who watches it, and knows no channels. */
@@ -301,12 +307,12 @@ export class Session {
       this.#finishTurn(prompt, tally);
       return;
     }
-    const { content, before = [], after } = prompt;
+    const { content, before = [], after, ending } = prompt;
     const show = config.replayUserMessages ? { isReplay: true } : false;
     if (before.length > 0) recorder.user({ content: before, isMeta: true, show: false });
     if (content !== undefined) recorder.user({ content, uuid, show });
     this.#recordMeta(after);
-    await this.#runTurn(tally, signal);
+    await this.#runTurn(tally, signal, { ending });
   }
 
   /** Two entries with one uuid would be one to whoever follows them. */
@@ -327,7 +333,7 @@ export class Session {
     const tally = await this.#openTurn(uuid, signal);
     this.#recordMeta(await planNotes(this.scope));
     this.#notices.record({ uuid });
-    await this.#runTurn(tally, signal, { kind: 'task-notification' });
+    await this.#runTurn(tally, signal, { origin: { kind: 'task-notification' } });
   }
 
   async #openTurn(promptUuid: string, signal: AbortSignal): Promise<TurnTally> {
@@ -385,10 +391,10 @@ export class Session {
     this.#inbox.tellLost();
   }
 
-  async #runTurn(tally: TurnTally, signal: AbortSignal, origin?: ResultMessage['origin']): Promise<void> {
+  async #runTurn(tally: TurnTally, signal: AbortSignal, { origin, ending: known }: TurnOptions = {}): Promise<void> {
     let ending: Ending;
     try {
-      ending = await turn(this.scope, tally, signal);
+      ending = known ?? (await turn(this.scope, tally, signal));
     } catch (thrown) {
       const error = toHeddleError(thrown);
       this.scope.logger('error', 'the turn failed', { error: error.stack ?? error.message });
@@ -492,8 +498,3 @@ export class Session {
 const wasAsked = ({ life }: OpenCall): boolean => life === 'requested' || life === 'answered';
 
 const toTexts = (texts: readonly string[]): TextBlock[] => texts.map((text) => ({ type: 'text', text }));
-
-const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model_prompt_too_long']);
-
-/** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
-const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);

@@ -3,7 +3,7 @@ import { resultText } from '../engine/kit.js';
 import { agentIdIn, bash, open, routed, task } from './kit.js';
 
 const background = (id: string, input: object = {}) => task(id, { run_in_background: true, ...input });
-const output = (id: string, input: object) => ({ name: 'TaskOutput', id, input });
+const output = (id: string, input: Record<string, unknown>) => ({ name: 'TaskOutput', id, input });
 
 describe('TaskOutput of an agent that still works', () => {
   it.each([

@@ -1,5 +1,5 @@
 /** What a session sees of its agents. Types only. */
-import type { SessionStore, TaskInput } from '../../protocol/index.js';
+import type { SessionStore, TaskInput, UserContentBlock } from '../../protocol/index.js';
 import type { Agent } from '../definitions/definition.js';
 import type { AgentIdentity } from './identity.js';
 
@@ -54,5 +54,20 @@ export interface SessionAgents {
   /** The name of the agent that will really run: rules are about that one. What is not known stays as it is. */
   typeOf(input: Pick<TaskInput, 'resume' | 'subagent_type'>): Promise<string | undefined>;
   /** Makes an agent ready. `input` names it as `typeOf` does. Throws an error for the model when that cannot be done. */
-  open(input: TaskInput, options: { toolUseId: string; signal: AbortSignal }): Promise<ReadyAgent>;
+  open(input: TaskInput, options: OpenOptions): Promise<ReadyAgent>;
+}
+
+export interface OpenOptions extends AgentErrand {
+  toolUseId: string;
+  signal: AbortSignal;
+}
+
+/** What an agent gets for one task beside its definition: that of a skill that runs in it. */
+export interface AgentErrand {
+  /** Rules that allow while it works on it. */
+  allows?: readonly string[];
+  /** Counts more than that of its definition. */
+  model?: string | undefined;
+  /** What stands before its prompt. */
+  before?: readonly UserContentBlock[];
 }

@@ -1,5 +1,6 @@
 import type { TaskInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
-import type { AgentOutcome, ReadyAgent, SessionAgents } from '../agents/session-agents.js';
+import { toEndOutput } from '../agents/end-output.js';
+import type { ReadyAgent, SessionAgents } from '../agents/session-agents.js';
 import type { Agent } from '../definitions/definition.js';
 import type { OutputFile } from '../sessions/kept-output.js';
 import type { Tasks } from '../tasks.js';
@@ -59,13 +60,10 @@ async function waitFor(
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
   const { status, text, totalTokens, toolUses, durationMs } = outcome;
-  const content = [
-    { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
-    { type: 'text' as const, text: describeEnd(id, outcome, mayResume) },
-  ];
-  if (status !== 'completed') return { content, isError: true, ...(outcome.interrupt && { interrupt: true }) };
+  const told = toEndOutput(id, outcome, { mayResume });
+  if (status !== 'completed') return told;
   return {
-    content,
+    ...told,
     structured: {
       status,
       prompt,
@@ -78,10 +76,6 @@ async function waitFor(
     },
   };
 }
-
-const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome, mayResume: boolean): string =>
-  `agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
-  `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;
 
 /** In the background it outlives the call and the turn. */
 function launch(

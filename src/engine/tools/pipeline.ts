@@ -128,8 +128,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     remarks.notes.push(...(await scope.memory.tellNested([...judgedOn.places.values()], signal)));
   }
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
-  const { interrupt = false }: EngineOutput = output;
-  return { ...toOutcome(bounded), interrupt, remarks };
+  const { interrupt = false, denial }: EngineOutput = output;
+  return { ...toOutcome(bounded), ...(denial && { denial }), interrupt, remarks };
 }
 
 /** They touch the files that they name: the folders of these may have instructions of their own. */
