@@ -37,7 +37,7 @@ async function answer(
         import('../context-usage/session-usage.js'),
         import('../context-usage/describe.js'),
       ]);
-      return describeContextUsage(usageOf(scope));
+      return describeContextUsage(await usageOf(scope));
     }
     case 'cost': {
       const { costsOf, describeCost } = await import('../budget/cost.js');
