@@ -263,7 +263,7 @@ export function createEngine(parts: EngineParts): Engine {
       forms: new Questions<Form>(),
       commands,
       definitions,
-      ...(main && { opening: main.opening }),
+      ...(main && { opening: main.opening, mainAgent: main.agent }),
       ...(style && { style }),
       memory: openMemory(config.settingSources ?? [], () => scope),
       mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope }),
