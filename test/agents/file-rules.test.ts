@@ -35,7 +35,7 @@ describe('a broken rule in disallowedTools of an agent file', () => {
     const run = await weave(fields);
     expect(await run.ask('go')).toMatchObject({ result: 'Done.' });
     const place = `${join(run.cwd, '.claude/agents/weaver.md')}:4: `;
-    const told = ofSubtype(run.messages, 'informational').map(({ level, content = '' }) => ({ level, content }));
+    const told = ofSubtype(run.messages, 'informational').map(({ level, content }) => ({ level, content }));
     expect(told).toEqual([{ level: 'warning', content: expect.stringContaining(place) }]);
     expect(told[0]?.content.slice(place.length).replace(/\.$/, '')).toMatch(problem);
     const tools = run.model.requests[1]?.body.tools?.map(({ name }) => name) ?? [];
