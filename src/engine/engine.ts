@@ -17,6 +17,7 @@ import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
+import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
 import { createSkillCalls, textOfSkill } from './commands/skills.js';
 import type { Agent } from './definitions/definition.js';
@@ -193,6 +194,7 @@ export function createEngine(parts: EngineParts): Engine {
       own: { lists, store: log.isKept ? store : undefined },
       mcp: () => scope.mcp,
       disabled: config.disableSlashCommands ?? false,
+      chosen: config.skills,
       clock,
       logger,
       tell(known) {
@@ -221,7 +223,13 @@ export function createEngine(parts: EngineParts): Engine {
         const ids = { uuid: clock.uuid(), session_id: key.sessionId };
         recorder.emit({ type: 'system', subtype: 'informational', tag: 'settings', ...notice, ...ids });
       },
-      notices: [...noticesOf(sandbox), ...servers.notices, ...ofStyle, ...definitions.problems.map(toNotice)],
+      notices: [
+        ...noticesOf(sandbox),
+        ...servers.notices,
+        ...ofStyle,
+        ...definitions.problems.map(toNotice),
+        ...noticesOfSkills(config.skills, definitions),
+      ],
     });
     const granted = grantedUpdates(entries);
     if (granted.length > 0) await guard.update(granted);
@@ -259,7 +267,7 @@ export function createEngine(parts: EngineParts): Engine {
       forms: new Questions<Form>(),
       commands,
       definitions,
-      ...(main && { opening: main.opening }),
+      ...(main && { opening: main.opening, mainAgent: main.agent }),
       ...(style && { style }),
       async reloadPlugins() {
         await definitions.reloadPlugins();

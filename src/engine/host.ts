@@ -17,6 +17,7 @@ import type {
 import { HeddleError, PERMISSION_MODES, type PermissionMode, toHeddleError } from '../protocol/plain.js';
 import { Peer } from '../wire/index.js';
 import { setTitle } from './choices.js';
+import { limitSkills } from './commands/chosen-skills.js';
 import type { Preview } from './commands/preview.js';
 import type { Engine } from './engine.js';
 import { exitCodeOf } from './manners.js';
@@ -273,7 +274,7 @@ class Host {
   };
 
   async #initialize(params: InitializeParams): Promise<InitializeResult> {
-    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions } = params;
+    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions, skills } = params;
     this.#config = {
       ...this.#config,
       ...(systemPrompt !== undefined && { systemPrompt }),
@@ -282,6 +283,7 @@ class Host {
       ...(agents && { agents }),
       ...(jsonSchema && { jsonSchema }),
       ...(planModeInstructions !== undefined && { planModeInstructions }),
+      ...(skills !== undefined && { skills: limitSkills(this.#config.skills, skills) }),
     };
     for (const name of params.sdkMcpServers ?? []) {
       const manifest = params.sdkMcpServerManifests?.[name];

@@ -17,7 +17,7 @@ import type { Budget } from './budget/budget.js';
 import type { Checkpoints } from './checkpoints/checkpoints.js';
 import type { Commands } from './commands/commands.js';
 import type { SessionDefinitions } from './definitions/open.js';
-import type { OutputStyle } from './definitions/definition.js';
+import type { Agent, OutputStyle } from './definitions/definition.js';
 import type { Guard } from './guard.js';
 import type { SessionHooks } from './hooks/session-hooks.js';
 import type { Manners } from './manners.js';
@@ -91,6 +91,8 @@ export interface SessionScope {
   readonly memory: SessionMemory;
   /** What the model is told before the first prompt, when the main thread is an agent. */
   readonly opening?: readonly string[];
+  /** What the main thread runs as, when it is an agent. */
+  readonly mainAgent?: Pick<Agent, 'name' | 'tools'>;
   /** How answers are to sound, when not as usual. */
   readonly style?: OutputStyle;
   /** What tools of servers were when they were allowed. */

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createEngine, createMemoryStore, serveHost, systemClock } from '../../src/engine/index.js';
@@ -76,6 +78,30 @@ describe('the host on a wire', () => {
     client.end();
     expect(await client.code).toBe(0);
     expect(client.lines.map(tagOf)).toEqual(['control_response', 'system/init', 'assistant', 'result']);
+  });
+
+  it('initialize.skills limits what the model may call, and allows nothing', async () => {
+    const cwd = scratch();
+    for (const name of ['forms', 'roofs']) {
+      mkdirSync(join(cwd, '.claude/skills', name), { recursive: true });
+      const text = `---\ndescription: d\nallowed-tools: Bash(touch:*)\n---\nText of ${name}.`;
+      writeFileSync(join(cwd, '.claude/skills', name, 'SKILL.md'), text);
+    }
+    const skill = (name: string) => ({ id: name, name: 'Skill', input: { skill: name } });
+    const client = connect([{ toolUse: [skill('forms'), skill('roofs')] }, 'ok'], {
+      cwd,
+      settingSources: ['project'],
+      trusted: true,
+    });
+    await client.request('r1', { subtype: 'initialize', skills: ['forms'] });
+    client.prompt('go');
+    await client.until(({ type }) => type === 'result');
+    const results = JSON.stringify(client.lines.filter(({ type }) => type === 'user'));
+    expect(results).toContain('Only the user may call \\"roofs\\".');
+    // Somebody must agree to what it allows, and nobody can be asked.
+    expect(results).not.toContain('Text of forms.');
+    client.end();
+    await client.code;
   });
 
   it('works without initialize, and with a second one', async () => {

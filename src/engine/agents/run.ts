@@ -1,4 +1,5 @@
 /** Runs a subagent from its prompt to its last word. */
+import type { UserContentBlock } from '../../protocol/index.js';
 import { toHeddleError } from '../../protocol/plain.js';
 import { tellSkills } from '../commands/skill-news.js';
 import type { Agent } from '../definitions/definition.js';
@@ -20,6 +21,8 @@ import type { AgentOutcome, AgentTree } from './session-agents.js';
 export interface AgentRun {
   agent: Agent;
   prompt: string;
+  /** What stands before it. */
+  before: readonly UserContentBlock[];
   skillText: AgentTree['skillText'];
   /** Counts the calls that it makes. */
   voice: { readonly toolUses: number };
@@ -43,6 +46,8 @@ export async function runAgent(child: SessionScope, run: AgentRun, signal: Abort
   void recorder.life({ kind: 'turn', state: 'ended', subtype: ending.kind === 'done' ? 'success' : ending.kind });
   return {
     ...toStatus(ending, tally),
+    // Whoever is interrupted themselves need not be told.
+    ...(ending.kind === 'interrupted' && !signal.aborted && { interrupt: true }),
     toolUses: run.voice.toolUses,
     durationMs: Math.round(clock.monotonic() - startedAt),
     totalTokens: spending.totalTokens,
@@ -68,9 +73,8 @@ async function converse(child: SessionScope, { run, tally }: Conversation, signa
       : []),
     ...(await startHooks(child, signal)),
   ];
-  if (before.length > 0) {
-    recorder.user({ content: before.map((text) => ({ type: 'text' as const, text })), isMeta: true, show: false });
-  }
+  const content = [...before.map((text) => ({ type: 'text' as const, text })), ...run.before];
+  if (content.length > 0) recorder.user({ content, isMeta: true, show: false });
   recorder.user({ content: [{ type: 'text', text: run.prompt }], uuid: promptUuid, show: {} });
   return turn(child, tally, signal);
 }

@@ -37,7 +37,7 @@ async function answer(
         import('../context-usage/session-usage.js'),
         import('../context-usage/describe.js'),
       ]);
-      return describeContextUsage(usageOf(scope));
+      return describeContextUsage(await usageOf(scope));
     }
     case 'cost': {
       const { costsOf, describeCost } = await import('../budget/cost.js');
@@ -53,7 +53,7 @@ async function answer(
       return args === '' ? describe.describeModel(scope) : `The model is now ${await setModel(scope, args)}.`;
     case 'permissions':
       await scope.guard.refresh();
-      return describe.describePermissions(scope.guard.layers, scope.state.mode);
+      return describe.describePermissions(scope.guard.layers, { mode: scope.state.mode, ...agentRulesOf(scope) });
     case 'release-notes':
       return describe.RELEASE_NOTES;
     case 'resume':
@@ -62,6 +62,10 @@ async function answer(
       throw new Error(`/${name} has no answer.`);
   }
 }
+
+/** What the agent brings that the main thread runs as. */
+const agentRulesOf = ({ mainAgent, guard, config }: SessionScope): { agent?: describe.AgentRules } =>
+  mainAgent === undefined ? {} : { agent: { ...mainAgent, deny: guard.beside(config.disallowedTools) } };
 
 /** Before the first turn nothing has been read yet. */
 async function filesOfMemory({ memory, guard, config, workspace, state }: SessionScope): Promise<string[]> {

@@ -1,6 +1,7 @@
 /** An agent from its Markdown file. What restricts it and cannot be read keeps it from being loaded: it never gets more. */
 import type { McpServerConfig } from '../../protocol/index.js';
 import { EFFORT_LEVELS, PERMISSION_MODES, type PermissionMode } from '../../protocol/plain.js';
+import { readDenials, readTools } from './agent-rules.js';
 import { AGENT_COLORS, type Agent, type AgentColor } from './definition.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { type DefinitionSource, isName, type Parsed, withNamespace } from './source.js';
@@ -90,8 +91,8 @@ async function readRestrictions(
   const tools = reader.find(...TOOLS)?.value;
   const isAll = [tools].flat().length === 1 && ALL_TOOLS.test([tools].flat().join('').trim());
   return {
-    ...given('tools', isAll ? undefined : reader.names(...TOOLS)?.slice()),
-    ...given('disallowedTools', reader.names(...DISALLOWED)?.slice()),
+    ...given('tools', isAll ? undefined : await readTools(reader, TOOLS)),
+    ...given('disallowedTools', await readDenials(reader, DISALLOWED)),
     ...given('permissionMode', readMode(reader)),
     ...given('hooks', hooks),
   };

@@ -18,6 +18,7 @@ import { resolvePermission } from '../permissions/resolver.js';
 import { type Grounds, groundsOf, type ToolCall } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
+import type { EngineOutput } from './engine-output.js';
 
 /** What became of a tool call. Every way it can end is a value; the model sees them all. */
 export interface CallOutcome {
@@ -129,7 +130,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     remarks.notes.push(...(await scope.memory.tellNested([...judgedOn.places.values()], signal)));
   }
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
-  return { ...toOutcome(bounded), remarks };
+  const { interrupt = false, denial }: EngineOutput = output;
+  return { ...toOutcome(bounded), ...(denial && { denial }), interrupt, remarks };
 }
 
 /** They touch the files that they name: the folders of these may have instructions of their own. */
