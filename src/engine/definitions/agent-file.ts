@@ -8,8 +8,9 @@ import {
   TOOL_SCHEMAS,
 } from '../../protocol/plain.js';
 import { isKnownTool } from '../permissions/rules/written.js';
+import { expandValue } from '../plugins/root-variable.js';
 import { didYouMean, findNearName } from '../settings/near-name.js';
-import { AGENT_COLORS, type Agent, type AgentColor } from './definition.js';
+import { AGENT_COLORS, type Agent, type AgentColor, type Origin } from './definition.js';
 import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';
@@ -58,7 +59,7 @@ export async function parseAgentFile(source: DefinitionSource): Promise<Parsed<A
     prompt,
     ...restrictions,
     ...given('model', reader.word('model')),
-    ...given('mcpServers', await readServers(reader)),
+    ...given('mcpServers', await readServers(reader, origin)),
     ...given('skills', reader.names('skills')?.slice()),
     ...given('effort', readEffort(reader)),
     ...given('background', reader.flag('background', { whenWrong: false })),
@@ -198,11 +199,11 @@ async function readHooks(reader: FieldReader): Promise<Agent['hooks'] | 'broken'
 }
 
 /** Names of servers, or servers of its own: as a list, as a text with commas, or as a table. */
-async function readServers(reader: FieldReader): Promise<Agent['mcpServers']> {
+async function readServers(reader: FieldReader, { pluginRoot }: Origin): Promise<Agent['mcpServers']> {
   const field = reader.find('mcpServers');
   if (field === undefined) return undefined;
   if (typeof field.value === 'string') return reader.names('mcpServers')?.slice();
-  const { McpServerConfig: schema } = await import('../../protocol/index.js');
+  const { firstProblem, McpServerConfig: schema } = await import('../../protocol/index.js');
   const items: readonly unknown[] = Array.isArray(field.value) ? field.value : [field.value];
   return items.flatMap((item): (string | Record<string, McpServerConfig>)[] => {
     if (typeof item === 'string') return [item];
@@ -215,8 +216,12 @@ async function readServers(reader: FieldReader): Promise<Agent['mcpServers']> {
         // `- github:` in a list names a server, with a colon too many.
         if (config === null) return [name];
         const outcome = schema().safeParse(config);
-        if (outcome.success) return [{ [name]: outcome.data }];
-        reader.warn(field.line, `the MCP server "${name}" is left out: its configuration cannot be used`);
+        if (outcome.success) {
+          const server = pluginRoot === undefined ? outcome.data : expandValue(outcome.data, pluginRoot);
+          return [{ [name]: server as McpServerConfig }];
+        }
+        const { path, problem } = firstProblem(outcome.error.issues);
+        reader.warn(field.line, `the MCP server "${name}" is left out: ${path}: ${problem}`);
         return [];
       },
     );
