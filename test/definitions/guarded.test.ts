@@ -139,6 +139,7 @@ describe('a restriction that cannot be read keeps the agent from being loaded', 
     ['an anchor', 'disallowedTools: &Bash'],
     ['a sentence', 'disallowedTools: no Bash please'],
     ['a number', 'disallowedTools: 7'],
+    ['a bracket that swallows a name', 'disallowedTools: Bash(rm, Write'],
     ['a table', 'disallowedTools:\n  Bash: true'],
     ['lines that are no list', 'disallowedTools:\nBash'],
     ['an indented field', ' disallowedTools: Bash'],
@@ -221,6 +222,7 @@ describe('a restriction that is written in another way counts', () => {
     ['disallowedTools: Bash\ndisallowedTools:', ['Bash']],
     ['disallowedTools: bash', ['Bash']],
     ['disallowedTools: BASH(rm:*)', ['Bash(rm:*)']],
+    ['disallowedTools: ["Bash(rm", Write]', ['Write', 'Bash(rm']],
     ['x: &t [Bash]\ndisallowedTools: *t', ['Bash']],
   ])('%j', async (restriction, expected) => {
     const { agent } = await readAgent(`name: a\ndescription: x\n${restriction}`);

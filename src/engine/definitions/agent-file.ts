@@ -14,7 +14,7 @@ import { AGENT_COLORS, type Agent, type AgentColor, type Origin } from './defini
 import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';
-import { readToolList, saysSame } from './tool-list.js';
+import { readDenials, readToolList, saysSame } from './tool-list.js';
 import { type DefinitionSource, isName, type Parsed, withNamespace } from './source.js';
 
 const ALL_TOOLS = /^(?:\*|all|all[ _-]tools)$/i;
@@ -130,7 +130,7 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
   }
   const disallowed: string[] = [];
   for (const field of reader.all('disallowedTools').toReversed()) {
-    const list = readToolList(field.value);
+    const list = readDenials(field.value);
     if (list === undefined) return refuse(field, '"disallowedTools" must be a list of names');
     disallowed.push(...list.map((rule) => toKnownTool(rule, (text) => reader.warn(field.line, text))));
   }

@@ -5,6 +5,18 @@ const ITEM = /^(?:\*|[A-Za-z_][\w.*:@/-]*(?:\(.*\))?)$/s;
 /** Between blanks alone only what cannot be a word of a sentence is a name. */
 const UNMISTAKABLE = /^(?:[A-Z]|mcp__)/;
 
+/** Half a rule. Where it denies, it denies all that it may mean. */
+const HALF = /^[A-Za-z_][\w.*:@/-]*\([^,)]*$/;
+
+/** Rules that deny, of which some may be halves. Undefined when it cannot be read for sure. */
+export function readDenials(value: unknown): readonly string[] | undefined {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const halves = items.filter((item): item is string => typeof item === 'string' && HALF.test(item));
+  if (halves.length === 0) return readToolList(value);
+  const whole = readToolList(items.filter((item) => !halves.some((half) => half === item)));
+  return whole && [...whole, ...halves];
+}
+
 /** Undefined when it cannot be read for sure. */
 export function readToolList(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.trim() === '' ? [] : readItems(splitAtCommas(value));
