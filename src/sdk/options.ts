@@ -299,6 +299,8 @@ function systemPromptOf(prompt?: SystemPromptConfig): Pick<SessionConfig, 'syste
   if (typeof prompt === 'string' || Array.isArray(prompt) || prompt.append === undefined)
     return { systemPrompt: prompt };
   const { append, ...preset } = prompt;
+  if (typeof append !== 'string')
+    throw invalid('systemPrompt.append must be a string.', 'Correct it, or leave it out.');
   return { systemPrompt: preset, appendSystemPrompt: append };
 }
 

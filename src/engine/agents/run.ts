@@ -3,6 +3,7 @@ import type { UserContentBlock } from '../../protocol/index.js';
 import { toHeddleError } from '../../protocol/plain.js';
 import { tellSkills } from '../commands/skill-news.js';
 import type { Agent } from '../definitions/definition.js';
+import { withNamespace } from '../definitions/source.js';
 import { contextText } from '../hooks/texts.js';
 import { openCalls } from '../next-action.js';
 import type { Ending } from '../outcome.js';
@@ -84,7 +85,11 @@ async function openingOf(child: SessionScope, { agent, skillText }: AgentRun, si
   const [surroundings, instructions, ...skills] = await Promise.all([
     surroundingsOf(child, signal),
     child.memory.tellAll('session_start', signal),
-    ...(agent.skills ?? []).map(async (name) => ({ name, text: await skillText?.(name) })),
+    // An agent of a plugin means what comes with it before it means others.
+    ...(agent.skills ?? []).map(async (name) => ({
+      name,
+      text: (await skillText?.(withNamespace(agent.origin, name))) ?? (await skillText?.(name)),
+    })),
   ]);
   for (const { name, text } of skills) if (text === undefined) warnOfSkill(child, name);
   const hidden = describeHidden(child);

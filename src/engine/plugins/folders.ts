@@ -56,7 +56,7 @@ function toUsable(kind: Kind, place: InsidePath): { path: string } | { text: str
   if (place.kind === 'missing') return { text: 'there is nothing at this path; correct it or take it out' };
   if (place.kind === 'folder') return { path: place.path };
   if (kind === 'skills') {
-    return basename(place.path) === 'SKILL.md'
+    return /^skill\.md$/i.test(basename(place.path))
       ? { path: dirname(place.path) }
       : { text: 'it is a file; name a folder of skills, or the folder with SKILL.md' };
   }
