@@ -27,7 +27,11 @@ export function usageOf(scope: SessionScope): ContextUsage {
     tools: state.tools.params,
     entries: recorder.log.entries,
     ...(isTold && {
-      memory: memory.files.map(({ path, scope: source, content }) => ({ name: path, source, text: content })),
+      memory: [...memory.files, ...memory.nested].map(({ path, scope: source, content }) => ({
+        name: path,
+        source,
+        text: content,
+      })),
       skills: skills.map((line) => ({
         name: /^- ([^:\s]+(?::[^:\s]+)*)/.exec(line)?.[1] ?? line,
         source: 'file',

@@ -11,6 +11,7 @@ import type { SessionMemory } from './session-memory.js';
 
 const NOTHING: SessionMemory = {
   files: [],
+  nested: [],
   tellAll: () => Promise.resolve(undefined),
   tellNested: () => Promise.resolve([]),
 };
@@ -20,6 +21,7 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
   if (sources.length === 0) return NOTHING;
   let files: MemoryFile[] = [];
   let nested: Promise<NestedMemory> | undefined;
+  let told: readonly MemoryFile[] = [];
 
   const tellAll: SessionMemory['tellAll'] = async (reason, signal) => {
     const session = scope();
@@ -27,6 +29,7 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     files = found.length === 0 ? [] : await loadAll(session, found);
     // What was told of folders is gone with the conversation that it stood in: the log says what is left.
     nested = undefined;
+    told = [];
     if (files.length === 0) return undefined;
     note(session, files);
     const { describeMemory, toInstructionsLoaded } = await import('./describe.js');
@@ -40,6 +43,7 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     const session = scope();
     nested ??= openNested(session);
     const known = await nested;
+    told = known.told;
     const { describeNested, toInstructionsLoaded } = await import('./describe.js');
     const texts: string[] = [];
     for (const trigger of paths) {
@@ -75,6 +79,9 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
   return {
     get files() {
       return files;
+    },
+    get nested() {
+      return told;
     },
     tellAll: (reason, signal) => tellAll(reason, signal).catch((thrown: unknown) => fail(scope(), thrown, undefined)),
     tellNested: (paths, signal) => tellNested(paths, signal).catch((thrown: unknown) => fail(scope(), thrown, [])),

@@ -1,5 +1,6 @@
 import type { SessionScope } from '../scope.js';
 import type { Decision, PermissionCall } from './policy.js';
+import { readablePlacesOf } from './readable-places.js';
 
 /** What the rules say about looking at a place for the model, as if Read or Glob were called. Nobody is asked. */
 export function judgeRead(
@@ -20,9 +21,10 @@ export const judgeResource = (scope: SessionScope, input: { server: string; uri:
   judge(scope, { tool: 'ReadMcpResourceTool', input, accesses: [] });
 
 async function judge(
-  { state, guard, kept, config }: SessionScope,
+  scope: SessionScope,
   call: Pick<PermissionCall, 'tool' | 'input' | 'accesses'>,
 ): Promise<Decision> {
+  const { state, guard, config } = scope;
   const { decidePermission } = await import('./decide.js');
   return decidePermission(
     { ...call, readOnly: true, edits: false },
@@ -33,7 +35,7 @@ async function judge(
       home: guard.home,
       cwd: state.cwd,
       trusted: guard.trusted,
-      ...(kept.folder !== undefined && { ownFolder: kept.folder }),
+      readable: readablePlacesOf(scope),
     },
   );
 }
