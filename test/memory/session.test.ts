@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { usageOf } from '../../src/engine/context-usage/session-usage.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
+import type { SessionConfig } from '../../src/protocol/index.js';
 import { sent, TRUSTED, write } from '../commands/kit.js';
 import { type Run, scratch, start } from '../engine/kit.js';
 
@@ -109,6 +110,37 @@ describe('instructions of the folder of a mentioned file', () => {
     await untrusted.ask('see @sub/f.txt');
     expect(sent(untrusted.model.requests[0])).toContain('as Read shows it');
     expect(timesTold(untrusted)).toBe(0);
+  });
+});
+
+describe('an import of the project that leads outside of it', () => {
+  /** Whether the model was sent a file that is elsewhere. */
+  const imported = async (more: (outside: string) => Partial<SessionConfig>): Promise<boolean> => {
+    const [cwd, outside] = [scratch(), scratch()];
+    write(outside, { 'shared.md': 'FROM-ELSEWHERE' });
+    write(cwd, { 'AGENTS.md': `See @${outside}/shared.md` });
+    const run = await start(['x'], { cwd, config: { ...TRUSTED, ...more(outside) } });
+    await run.ask('hi');
+    return sent(run.model.requests[0]).includes('FROM-ELSEWHERE');
+  };
+
+  it.each<[string, (outside: string) => Partial<SessionConfig>]>([
+    ['a rule', (outside) => ({ allowedTools: [`Read(/${outside}/**)`] })],
+    ['an additional directory', (outside) => ({ additionalDirectories: [outside] })],
+    ['a plugin', (outside) => ({ pluginDirs: [outside] })],
+  ])('is read where Read may read there: %s', async (_, more) => {
+    expect(await imported(more)).toBe(true);
+  });
+
+  it.each<[string, (outside: string) => Partial<SessionConfig>]>([
+    ['nothing said', () => ({})],
+    ['a mode', () => ({ permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true })],
+    ['plan', () => ({ permissionMode: 'plan' })],
+    ['a rule for another place', (outside) => ({ allowedTools: [`Read(/${outside}/other/**)`] })],
+    ['a denial', (outside) => ({ additionalDirectories: [outside], disallowedTools: [`Read(/${outside}/shared.md)`] })],
+    ['no trust', (outside) => ({ additionalDirectories: [outside], trusted: false })],
+  ])('is not read otherwise: %s', async (_, more) => {
+    expect(await imported(more)).toBe(false);
   });
 });
 

@@ -23,14 +23,17 @@ export async function findServers(
   plugins: readonly { mcpServers: Readonly<Record<string, unknown>> }[],
 ): Promise<ConfiguredServers> {
   const isProjectRead = config.settingSources?.includes('project') === true;
+  const strict = config.strictMcpConfig ?? false;
+  const leftOut = strict ? plugins.flatMap(({ mcpServers }) => Object.keys(mcpServers)) : [];
+  const left = leftOut.length === 0 ? [] : [toLeftOut(leftOut)];
   const sources = {
     // Whoever names a plugin names its servers.
-    flags: [...plugins.flatMap(toFlag), ...(config.mcpConfig ?? [])],
-    strict: config.strictMcpConfig ?? false,
+    flags: [...(strict ? [] : plugins.flatMap(toFlag)), ...(config.mcpConfig ?? [])],
+    strict,
     settings,
     ...(isProjectRead && { projectFile: join(settings.files.projectRoot, '.mcp.json') }),
   };
-  if (!hasMcpSources(sources)) return { servers: new Map(), notices: [] };
+  if (!hasMcpSources(sources)) return { servers: new Map(), notices: left };
   const [{ resolveMcpServers }, { createMcpApprovals }, { describeProblem }] = await Promise.all([
     import('./sources/resolve.js'),
     import('./sources/approvals.js'),
@@ -51,12 +54,20 @@ export async function findServers(
   }
   return {
     servers,
-    notices: problems.map((problem) => ({
-      level: problem.severity === 'error' ? 'error' : 'warning',
-      content: describeProblem(problem),
-    })),
+    notices: [
+      ...left,
+      ...problems.map((problem) => ({
+        level: problem.severity === 'error' ? ('error' as const) : ('warning' as const),
+        content: describeProblem(problem),
+      })),
+    ],
   };
 }
+
+const toLeftOut = (names: readonly string[]): SettingsNotice => ({
+  level: 'notice',
+  content: `MCP servers of plugins and agents are left out, as strictMcpConfig says: ${names.join(', ')}`,
+});
 
 const toFlag = ({ mcpServers }: { mcpServers: Readonly<Record<string, unknown>> }): string[] =>
   Object.keys(mcpServers).length === 0 ? [] : [JSON.stringify({ mcpServers })];

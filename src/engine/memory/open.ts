@@ -118,6 +118,8 @@ function readingOf(session: SessionScope): MemoryReaderOptions {
     home: guard.home,
     ...(value.claudeMdExcludes && { excludes: value.claudeMdExcludes }),
     mayRead: async (path) => (await judgeRead(session, path)).verdict !== 'deny',
+    // Rules and folders decide: a mode is about what the model does, and here nothing has been said yet.
+    mayImport: async (path) => (await judgeRead(session, path, { mode: 'default' })).verdict === 'allow',
   };
 }
 
