@@ -104,7 +104,7 @@ describe('the host on a wire', () => {
   });
 
   it('the result of a session that cannot open comes after the answer to initialize', async () => {
-    const client = connect(['Hello.'], { settingSources: ['user'], resume: 'nothing' }, SLOW_COMMANDS);
+    const client = connect(['Hello.'], { settingSources: ['user'], maxTurns: -1 }, SLOW_COMMANDS);
     void client.request('abc', { subtype: 'initialize' });
     client.prompt('Hi');
     client.end();

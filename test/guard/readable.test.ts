@@ -95,12 +95,13 @@ describe.each(SOURCES)('the folder of a skill: %s', (of) => {
 });
 
 describe('what is not loaded', () => {
-  it('is not open: skills of a project that nobody trusts, and of sources that do not count', async () => {
+  it('is not open: skills of a project that nobody trusts, of sources that do not count, and none at all', async () => {
     const ofProject = makeSkill('project');
     const untrusted = { ...ofProject, config: { ...ofProject.config, trusted: false } };
     const ofUser = makeSkill('user');
     const unread = { ...ofUser, config: { ...ofUser.config, settingSources: ['project' as const] } };
-    for (const made of [untrusted, unread]) {
+    const off = { ...ofUser, config: { ...ofUser.config, disableSlashCommands: true } };
+    for (const made of [untrusted, unread, off]) {
       const input = { file_path: join(made.folder, 'ref.md') };
       expect(await call(made, 'Read', input)).toMatchObject({ isDenied: true });
     }

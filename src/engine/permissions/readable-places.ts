@@ -7,11 +7,12 @@ import { isInside } from './path.js';
 const KNOWN = new WeakMap<ReadonlyMap<string, SkillFile>, readonly string[]>();
 
 /** Links resolved: output that the session keeps, the folders of its skills, and the plugins it was given. */
-export function readablePlacesOf({ kept, definitions, guard }: SessionScope): readonly string[] {
+export function readablePlacesOf({ kept, definitions, guard, config }: SessionScope): readonly string[] {
   return [
     ...(kept.folder === undefined ? [] : [kept.folder]),
     ...definitions.plugins.map(({ root }) => root),
-    ...skillPlacesOf(definitions.skills, guard.settings.files.projectRoot),
+    // Without slash commands there are no skills either.
+    ...(config.disableSlashCommands ? [] : skillPlacesOf(definitions.skills, guard.settings.files.projectRoot)),
   ];
 }
 
