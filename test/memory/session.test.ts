@@ -69,16 +69,22 @@ describe('instructions of folders below, for people', () => {
     expect(counted(run)).toEqual([root, below]);
   });
 
-  it('/memory names them beside those of the start after a resume, too; a compaction forgets them', async () => {
+  it('/memory names them beside those of the start after a resume, too', async () => {
     const first = await open(['x']);
     await first.ask('a');
-    const run = await open([read, 'y', SUMMARY], first);
+    const run = await open([read, 'y'], first);
     await run.ask('b');
     const [root, below] = [join(run.cwd, 'AGENTS.md'), join(run.cwd, 'sub/AGENTS.md')];
     expect(await listed(run)).toMatch(new RegExp(`${root} \\(project\\)[^]*${below} \\(project\\)`));
-    await run.ask('/compact');
-    expect(await listed(run)).not.toContain(below);
-    expect(counted(run)).toEqual([root]);
+  });
+
+  it.each(['/compact', '/clear'])('%s forgets them', async (command) => {
+    const run = await open([read, 'x', SUMMARY]);
+    await run.ask('a');
+    await run.ask(command);
+    expect(await listed(run)).toContain(join(run.cwd, 'AGENTS.md'));
+    expect(await listed(run)).not.toContain(join(run.cwd, 'sub/AGENTS.md'));
+    expect(run.session.scope.memory.nested).toEqual([]);
   });
 });
 

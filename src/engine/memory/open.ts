@@ -12,6 +12,7 @@ import type { SessionMemory } from './session-memory.js';
 const NOTHING: SessionMemory = {
   files: [],
   nested: [],
+  forget: () => {},
   tellAll: () => Promise.resolve(undefined),
   tellNested: () => Promise.resolve([]),
 };
@@ -23,13 +24,17 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
   let nested: Promise<NestedMemory> | undefined;
   let told: readonly MemoryFile[] = [];
 
+  /** What was told of folders is gone with the conversation that it stood in: the log says what is left. */
+  const forget = (): void => {
+    nested = undefined;
+    told = [];
+  };
+
   const tellAll: SessionMemory['tellAll'] = async (reason, signal) => {
     const session = scope();
     const found = await findMemory(placesOf(session));
     files = found.length === 0 ? [] : await loadAll(session, found);
-    // What was told of folders is gone with the conversation that it stood in: the log says what is left.
-    nested = undefined;
-    told = [];
+    forget();
     if (files.length === 0) return undefined;
     note(session, files);
     const { describeMemory, toInstructionsLoaded } = await import('./describe.js');
@@ -64,14 +69,14 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     const { createNestedMemory } = await import('./nested.js');
     const { entries } = session.recorder.log;
     const since = entries.slice(entries.findLastIndex(isBoundary) + 1);
-    const told = since.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'memory' ? entry.paths : []));
+    const before = since.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'memory' ? entry.paths : []));
     const { guard, config } = session;
     const { roots, ...reading } = readingOf(session);
     const open = createNestedMemory({
       ...reading,
       roots: guard.trusted ? roots : [],
       sources: config.settingSources ?? [],
-      known: [...told, ...files.map(({ real }) => real)],
+      known: [...before, ...files.map(({ real }) => real)],
     });
     return open;
   };
@@ -83,6 +88,7 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     get nested() {
       return told;
     },
+    forget,
     tellAll: (reason, signal) => tellAll(reason, signal).catch((thrown: unknown) => fail(scope(), thrown, undefined)),
     tellNested: (paths, signal) => tellNested(paths, signal).catch((thrown: unknown) => fail(scope(), thrown, [])),
   };
