@@ -106,6 +106,7 @@ export function createEngine(parts: EngineParts): Engine {
   };
 
   const openWith = async (called: SessionConfig, onFailure: (undo: () => unknown) => void): Promise<Session> => {
+    const openedAt = clock.monotonic();
     checkConfig(called);
     refuseUnsupported(called);
     const home = called.env.HOME || '/';
@@ -120,7 +121,9 @@ export function createEngine(parts: EngineParts): Engine {
     const main = await openMainAgent(asked, definitions.agents);
     const config = main?.config ?? asked;
     checkConfig(config);
-    const servers = await findServers(config, settings.loaded, [...definitions.plugins, ...(main ? [main] : [])]);
+    const findConfigured = () =>
+      findServers(config, settings.loaded, [...definitions.plugins, ...(main ? [main] : [])]);
+    const servers = await findConfigured();
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
       stylesOf(definitions.styles),
@@ -247,6 +250,7 @@ export function createEngine(parts: EngineParts): Engine {
       config,
       state,
       clock,
+      openedAt,
       logger,
       catalog,
       workspace,
@@ -257,6 +261,15 @@ export function createEngine(parts: EngineParts): Engine {
       definitions,
       ...(main && { opening: main.opening }),
       ...(style && { style }),
+      async reloadPlugins() {
+        await definitions.reloadPlugins();
+        await commands.reload();
+        await replaceHooks();
+        const found = await findConfigured();
+        scope.mcp.begin();
+        await scope.mcp.configure(found.servers);
+        guard.tell(found.notices);
+      },
       memory: openMemory(config.settingSources ?? [], () => scope),
       mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope }),
       toolApprovals: async () =>
@@ -293,9 +306,10 @@ export function createEngine(parts: EngineParts): Engine {
       await sandbox?.close();
       await kept.release();
     };
-    await openHookSettings(scope, {
+    const ofMain = main ? [main.hooksOf(settings.loaded)].flat() : [];
+    const replaceHooks = await openHookSettings(scope, {
       settings,
-      plugins: [...toHookSources(definitions.plugins), ...(main ? [main.hooksOf(settings.loaded)].flat() : [])],
+      plugins: () => [...toHookSources(definitions.plugins), ...ofMain],
     });
     if (servers.servers.size > 0) {
       void scope.mcp.set(new Map());

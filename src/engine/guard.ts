@@ -94,9 +94,19 @@ export class Guard {
     for (const notice of this.takeNews()) this.#parts.onNotice(notice);
   }
 
+  /** Tells what else concerns what is configured. */
+  tell(notices: readonly SettingsNotice[]): void {
+    for (const notice of notices) this.#parts.onNotice(notice);
+  }
+
   /** Reads settings files that have changed. */
   refresh(): Promise<void> {
     return this.#parts.settings.refresh();
+  }
+
+  /** See `SessionSettings`. */
+  apply(...[given, ready]: Parameters<SessionSettings['apply']>): Promise<void> {
+    return this.#parts.settings.apply(given, ready);
   }
 
   /** All rules in force; settings files that have changed are read first. */

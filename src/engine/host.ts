@@ -24,6 +24,7 @@ import type { Exchange } from './mcp/connection.js';
 import type { ServerDefinition } from './mcp/servers.js';
 import { emptyUsage } from './model/usage-sum.js';
 import type { Ask, Form } from './questions.js';
+import { handleSessionRequests } from './requests/table.js';
 import type { Session } from './session.js';
 import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 
@@ -171,6 +172,18 @@ class Host {
       await (await this.#session)?.tellEnd();
       return undefined;
     });
+    handleSessionRequests((subtype, handler) => peer.handle(subtype, handler), {
+      // What was sent before a request is there when it is answered.
+      open: async () => {
+        const session = await this.#open();
+        await this.#order;
+        return session;
+      },
+      config: () => this.#config,
+    });
+    // Told by hosts that share a screen; nothing here depends on them.
+    peer.handle('set_color', () => undefined);
+    peer.handle('set_has_subscribers', () => undefined);
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
     peer.handle('get_session_cost', async () => {

@@ -73,6 +73,8 @@ export interface SessionScope {
   readonly config: SessionConfig;
   readonly state: SessionState;
   readonly clock: Clock;
+  /** When this process opened it, in monotonic time. */
+  readonly openedAt?: number;
   readonly logger: Logger;
   readonly catalog: Catalog;
   readonly workspace: Workspace;
@@ -84,6 +86,8 @@ export interface SessionScope {
   /** What files, plugins and the caller define. */
   readonly definitions: SessionDefinitions;
   readonly mcp: McpServers;
+  /** Reads the plugins anew, with all that they bring. Throws when what is configured beside them cannot be read. */
+  readonly reloadPlugins?: () => Promise<void>;
   readonly memory: SessionMemory;
   /** What the model is told before the first prompt, when the main thread is an agent. */
   readonly opening?: readonly string[];

@@ -19,7 +19,7 @@ import { toInit } from './init.js';
 import { currentTurn, lastPrompt, nextAction, type OpenCall, openCalls } from './next-action.js';
 import { Notices } from './notices.js';
 import type { Watcher } from './outbox.js';
-import { type Ending, toResult } from './outcome.js';
+import { type Ending, isRefused, toResult } from './outcome.js';
 import { gitBranch } from './prompt.js';
 import { planNotes } from './plan/turn-notes.js';
 import type { Ask, Form } from './questions.js';
@@ -137,6 +137,11 @@ export class Session {
     if (this.busy) this.#notices.hush();
     this.#stopTurn();
     return { stillQueued: this.#inbox.uuids };
+  }
+
+  /** Takes back a message that waits for its turn. False: none of this uuid does. */
+  withdraw(uuid: string): boolean {
+    return this.#inbox.withdraw(uuid);
   }
 
   /** Nothing more will be submitted. */
@@ -492,8 +497,3 @@ export class Session {
 const wasAsked = ({ life }: OpenCall): boolean => life === 'requested' || life === 'answered';
 
 const toTexts = (texts: readonly string[]): TextBlock[] => texts.map((text) => ({ type: 'text', text }));
-
-const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model_prompt_too_long']);
-
-/** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
-const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);

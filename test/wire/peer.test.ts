@@ -386,10 +386,10 @@ describe('peer', () => {
 
   it('rejects a request whose params cannot cross, and answers an error for a result that cannot', async () => {
     const { host, engine } = createPeers(createMemoryPair());
-    engine.handle('get_usage', () => ({ callback: () => {} }));
+    engine.handle('get_settings', () => ({ effective: { callback: () => {} } }));
     const params = { settings: { callback: () => {} } };
     expect(await rejectionOf(host.request('apply_flag_settings', params))).toMatchObject({ code: 'invalid_frame' });
-    expect(await rejectionOf(host.request('get_usage', {}))).toMatchObject({ code: 'invalid_answer' });
+    expect(await rejectionOf(host.request('get_settings', {}))).toMatchObject({ code: 'invalid_answer' });
   });
 
   it('waits for promises of another realm that a handler returns', async () => {

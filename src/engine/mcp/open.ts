@@ -9,6 +9,7 @@ import { mayHave } from '../tools/registry.js';
 import type { ServerDefinition } from './server-definition.js';
 import { McpServers } from './servers.js';
 import { hasMcpSources } from './sources/any.js';
+import { type Bringer, toBrought, toServerFlags } from './sources/brought.js';
 import { findNameDenial } from './sources/policy.js';
 
 export interface ConfiguredServers {
@@ -20,15 +21,17 @@ export interface ConfiguredServers {
 export async function findServers(
   config: SessionConfig,
   settings: LoadedSettings,
-  plugins: readonly { mcpServers: Readonly<Record<string, unknown>> }[],
+  plugins: readonly Bringer[],
 ): Promise<ConfiguredServers> {
   const isProjectRead = config.settingSources?.includes('project') === true;
   const strict = config.strictMcpConfig ?? false;
-  const leftOut = strict ? plugins.flatMap(({ mcpServers }) => Object.keys(mcpServers)) : [];
+  // Of plugins only those of policy count then.
+  const counted = plugins.filter(({ source }) => !strict || source === 'managed');
+  const leftOut = plugins.flatMap((each) => (counted.includes(each) ? [] : Object.keys(each.mcpServers)));
   const left = leftOut.length === 0 ? [] : [toLeftOut(leftOut)];
   const sources = {
-    // Whoever names a plugin names its servers.
-    flags: [...(strict ? [] : plugins.flatMap(toFlag)), ...(config.mcpConfig ?? [])],
+    flags: [...toServerFlags(counted), ...(config.mcpConfig ?? [])],
+    brought: toBrought(counted),
     strict,
     settings,
     ...(isProjectRead && { projectFile: join(settings.files.projectRoot, '.mcp.json') }),
@@ -69,16 +72,13 @@ const toLeftOut = (names: readonly string[]): SettingsNotice => ({
   content: `MCP servers of plugins and agents are left out, as strictMcpConfig says: ${names.join(', ')}`,
 });
 
-const toFlag = ({ mcpServers }: { mcpServers: Readonly<Record<string, unknown>> }): string[] =>
-  Object.keys(mcpServers).length === 0 ? [] : [JSON.stringify({ mcpServers })];
-
 /** `scope` is asked for when something happens: the session is opened around its servers. */
 export function openMcp(
   configured: ConfiguredServers['servers'],
   around: Pick<SessionScope, 'clock' | 'logger' | 'config'> & { scope: () => SessionScope; beside?: McpServers },
 ): McpServers {
   const { clock, logger, config, scope, beside } = around;
-  return new McpServers(clock, {
+  const servers: McpServers = new McpServers(clock, {
     configured,
     ...(beside ? { beside } : { waits: true }),
     logger,
@@ -95,9 +95,10 @@ export function openMcp(
     ...callMsOf(config),
     connect: async (name, server, parts) => (await import('./reach.js')).reachServer(name, server, { parts, config }),
     linkParts: async (name) =>
-      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: configured.get(name)?.scope }),
+      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: servers.configured.get(name)?.scope }),
     onChange: ({ what }) => scope().commands.noteChange(what),
   });
+  return servers;
 }
 
 /** How long a call may take without progress, where the entry of its server does not say. */

@@ -35,6 +35,8 @@ export interface CallOptions {
   signal: AbortSignal;
   /** Resolves when this call may run beside the others of its message. */
   mayRun(call: { readOnly: boolean }): Promise<void>;
+  /** Absent: the one that the turn has under the name. */
+  tool?: WholeTool;
 }
 
 /** Runs a call to its outcome, whatever its tool does. Never throws. */
@@ -49,7 +51,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
 
   // A server that is on its way may bring it.
   if (isMcpName(block.name)) await scope.mcp.toolArrived(block.name, { signal, withinMs: ARRIVAL_MS });
-  const tool = scope.state.tools.get(block.name);
+  const tool = options.tool ?? scope.state.tools.get(block.name);
   if (tool === undefined) return refuseUsage(`Error: No such tool available: ${block.name}`);
   if (call.invalidInput !== undefined) return refuseUsage(invalidJson(tool, call.invalidInput));
   let input: Record<string, unknown>;

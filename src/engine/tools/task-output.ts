@@ -71,7 +71,7 @@ async function overWithin(task: Task, ms: number, { clock, signal }: ToolContext
 const LINE_WITHIN = 1_000;
 
 /** The end of the file. */
-async function readEnd(path: string): Promise<string> {
+export async function readEnd(path: string): Promise<string> {
   const file = await open(path);
   try {
     const { size } = await file.stat();

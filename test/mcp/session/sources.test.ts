@@ -174,6 +174,17 @@ describe('flags, settings and policy', () => {
     expect(notices(run.messages).includes(told)).toBe(strict);
   });
 
+  it('strictMcpConfig leaves what plugins of policy bring, and nothing of those that other settings enable', async () => {
+    const { config, guard } = (await createStage().open(['hello'])).session.scope;
+    const plugins = (['managed', 'flag', 'local', 'project', 'user'] as const).map((source) => ({
+      mcpServers: { [`of_${source}`]: program(V1) },
+      source,
+      root: '/plugin',
+    }));
+    const { servers } = await findServers({ ...config, strictMcpConfig: true }, guard.settings, plugins);
+    expect([...servers.keys()]).toEqual(['of_managed']);
+  });
+
   it('a flag that cannot be read at all is an error of the start', async () => {
     const run = createStage().open(['hello'], { config: { mcpConfig: ['{"mcpServers":'] } });
     await expect(run).rejects.toMatchObject({
