@@ -69,7 +69,9 @@ const agentRulesOf = ({ mainAgent, guard, config }: SessionScope): { agent?: des
 
 /** Before the first turn nothing has been read yet. */
 async function filesOfMemory({ memory, guard, config, workspace, state }: SessionScope): Promise<string[]> {
-  if (memory.files.length > 0) return memory.files.map(({ path, scope }) => `${path} (${scope})`);
+  const show = ({ path, scope }: { path: string; scope: string }): string => `${path} (${scope})`;
+  const nested = memory.nested.map(show);
+  if (memory.files.length > 0) return [...memory.files.map(show), ...nested];
   const sources = config.settingSources ?? [];
   if (sources.length === 0) return [];
   const { findMemory } = await import('../memory/find.js');
@@ -77,9 +79,10 @@ async function filesOfMemory({ memory, guard, config, workspace, state }: Sessio
   const { configDir } = config;
   const found = await findMemory({ workspace, cwd: state.cwd, projectRoot, configDir, managed, sources });
   const isRead = (scope: string): boolean => guard.trusted || scope === 'managed' || scope === 'user';
-  return found.map(
+  const ofStart = found.map(
     ({ path, scope }) => `${path} (${scope}${isRead(scope) ? '' : ', not read: the folder is not trusted'})`,
   );
+  return [...ofStart, ...nested];
 }
 
 const MAX_SESSIONS = 20;

@@ -41,7 +41,7 @@ async function memoryOf({ memory, recorder }: SessionScope): Promise<readonly Me
   const { entries } = recorder.log;
   const isTold = entries.some((entry) => entry.type === 'user');
   if (!isTold) return memory.look();
-  if (memory.files.length > 0) return memory.files;
+  if (memory.files.length + memory.nested.length > 0) return [...memory.files, ...memory.nested];
   // Another process has told it, and the log says what.
   const told = new Set(toldPaths(entries));
   return told.size === 0 ? [] : (await memory.look()).filter(({ real }) => told.has(real));

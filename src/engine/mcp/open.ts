@@ -24,14 +24,19 @@ export async function findServers(
   plugins: readonly Bringer[],
 ): Promise<ConfiguredServers> {
   const isProjectRead = config.settingSources?.includes('project') === true;
+  const strict = config.strictMcpConfig ?? false;
+  // Of plugins only those of policy count then.
+  const counted = plugins.filter(({ source }) => !strict || source === 'managed');
+  const leftOut = plugins.flatMap((each) => (counted.includes(each) ? [] : Object.keys(each.mcpServers)));
+  const left = leftOut.length === 0 ? [] : [toLeftOut(leftOut)];
   const sources = {
-    flags: [...toServerFlags(plugins), ...(config.mcpConfig ?? [])],
-    brought: toBrought(plugins),
-    strict: config.strictMcpConfig ?? false,
+    flags: [...toServerFlags(counted), ...(config.mcpConfig ?? [])],
+    brought: toBrought(counted),
+    strict,
     settings,
     ...(isProjectRead && { projectFile: join(settings.files.projectRoot, '.mcp.json') }),
   };
-  if (!hasMcpSources(sources)) return { servers: new Map(), notices: [] };
+  if (!hasMcpSources(sources)) return { servers: new Map(), notices: left };
   const [{ resolveMcpServers }, { createMcpApprovals }, { describeProblem }] = await Promise.all([
     import('./sources/resolve.js'),
     import('./sources/approvals.js'),
@@ -52,12 +57,20 @@ export async function findServers(
   }
   return {
     servers,
-    notices: problems.map((problem) => ({
-      level: problem.severity === 'error' ? 'error' : 'warning',
-      content: describeProblem(problem),
-    })),
+    notices: [
+      ...left,
+      ...problems.map((problem) => ({
+        level: problem.severity === 'error' ? ('error' as const) : ('warning' as const),
+        content: describeProblem(problem),
+      })),
+    ],
   };
 }
+
+const toLeftOut = (names: readonly string[]): SettingsNotice => ({
+  level: 'notice',
+  content: `MCP servers of plugins and agents are left out, as strictMcpConfig says: ${names.join(', ')}`,
+});
 
 /** `scope` is asked for when something happens: the session is opened around its servers. */
 export function openMcp(

@@ -13,6 +13,8 @@ import type { SessionMemory } from './session-memory.js';
 const NOTHING: SessionMemory = {
   files: [],
   look: () => Promise.resolve([]),
+  nested: [],
+  forget: () => {},
   tellAll: () => Promise.resolve(undefined),
   tellNested: () => Promise.resolve([]),
 };
@@ -22,13 +24,19 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
   if (sources.length === 0) return NOTHING;
   let files: MemoryFile[] = [];
   let nested: Promise<NestedMemory> | undefined;
+  let told: readonly MemoryFile[] = [];
+
+  /** What was told of folders is gone with the conversation that it stood in: the log says what is left. */
+  const forget = (): void => {
+    nested = undefined;
+    told = [];
+  };
 
   const tellAll: SessionMemory['tellAll'] = async (reason, signal) => {
     const session = scope();
     const found = await findMemory(placesOf(session));
     files = found.length === 0 ? [] : await tellLoaded(session, found);
-    // What was told of folders is gone with the conversation that it stood in: the log says what is left.
-    nested = undefined;
+    forget();
     if (files.length === 0) return undefined;
     note(session, files);
     const { describeMemory, toInstructionsLoaded } = await import('./describe.js');
@@ -48,6 +56,7 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     const session = scope();
     nested ??= openNested(session);
     const known = await nested;
+    told = known.told;
     const { describeNested, toInstructionsLoaded } = await import('./describe.js');
     const texts: string[] = [];
     for (const trigger of paths) {
@@ -66,14 +75,14 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
 
   const openNested = async (session: SessionScope): Promise<NestedMemory> => {
     const { createNestedMemory } = await import('./nested.js');
-    const told = toldPaths(session.recorder.log.entries);
+    const before = toldPaths(session.recorder.log.entries);
     const { guard, config } = session;
     const { roots, ...reading } = readingOf(session);
     const open = createNestedMemory({
       ...reading,
       roots: guard.trusted ? roots : [],
       sources: config.settingSources ?? [],
-      known: [...told, ...files.map(({ real }) => real)],
+      known: [...before, ...files.map(({ real }) => real)],
     });
     return open;
   };
@@ -83,6 +92,10 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
       return files;
     },
     look: () => look().catch((thrown: unknown) => fail(scope(), thrown, [])),
+    get nested() {
+      return told;
+    },
+    forget,
     tellAll: (reason, signal) => tellAll(reason, signal).catch((thrown: unknown) => fail(scope(), thrown, undefined)),
     tellNested: (paths, signal) => tellNested(paths, signal).catch((thrown: unknown) => fail(scope(), thrown, [])),
   };
@@ -124,6 +137,8 @@ function readingOf(session: SessionScope): MemoryReaderOptions {
     home: guard.home,
     ...(value.claudeMdExcludes && { excludes: value.claudeMdExcludes }),
     mayRead: async (path) => (await judgeRead(session, path)).verdict !== 'deny',
+    // Rules and folders decide: a mode is about what the model does, and here nothing has been said yet.
+    mayImport: async (path) => (await judgeRead(session, path, { mode: 'default' })).verdict === 'allow',
   };
 }
 
