@@ -22,6 +22,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'replayUserMessages',
   'resume',
   'sessionId',
+  'skills',
   'systemPrompt',
   'tools',
 ];

@@ -30,11 +30,18 @@ async function countPromises(deltas: number): Promise<number> {
   return made;
 }
 
+/** What else goes on in the process only adds to them. */
+async function leastPromises(deltas: number): Promise<number> {
+  let least = Infinity;
+  for (let round = 0; round < 5; round += 1) least = Math.min(least, await countPromises(deltas));
+  return least;
+}
+
 describe('the way of a delta from the provider to a for-await over query() (A5)', () => {
   it('costs at most two promises', async () => {
     await countPromises(10);
     const [fewer, more] = [2_000, 3_000];
-    const made = (await countPromises(more)) - (await countPromises(fewer));
+    const made = (await leastPromises(more)) - (await leastPromises(fewer));
     expect(made / (more - fewer)).toBeLessThanOrEqual(2);
   });
 });

@@ -86,10 +86,11 @@ describe('context of an event without a moment of its own', () => {
 
   it('Notification: with the next prompt', async () => {
     const stage = createStage();
-    stage.write(USER, on('Notification', command(`${adds('Notification', 'someone was asked')}; touch told`)));
+    stage.write(USER, on('Notification', command(adds('Notification', 'someone was asked'))));
     const { ask } = person(() => ({ behavior: 'allow' }));
-    const run = await stage.open([bash('touch made; until [ -e told ]; do sleep 0.01; done'), 'one', 'two'], { ask });
+    const run = await stage.open([bash('touch made'), 'one', 'two'], { ask, config: { includeHookEvents: true } });
     await run.ask('go');
+    await run.seen((message) => message.type === 'system' && message.subtype === 'hook_response');
     await run.ask('on');
     expect(sent(run, 2)).toContain('Notification:permission_prompt hook additional context: someone was asked');
   });

@@ -26,6 +26,9 @@ export function hooksOf({ hooks }: SessionScope, { identity, state, handedDown }
     get turnSignal() {
       return hooks.turnSignal;
     },
+    get list() {
+      return hooks.list;
+    },
     attach: (source) => hooks.attach(source),
     adopt: (agentId, sources) => hooks.adopt(agentId, sources),
     // These belong to the session, which outlives the agent.

@@ -26,7 +26,7 @@ export function createAgents(tree: AgentTree, { depth, scope, permits = () => tr
     mayStart: depth <= MAX_DEPTH,
     permits,
     typeOf: async (input) => (await import('./find-agent.js')).typeOf(tree, scope(), input),
-    async open(input, { toolUseId, signal }) {
+    async open(input, { toolUseId, signal, ...errand }) {
       const parent = scope();
       if (depth > MAX_DEPTH) throw new Error(`Agents may start agents ${MAX_DEPTH} deep. Do this yourself.`);
       const id = input.resume ?? agentIdOf(parent.clock.uuid());
@@ -36,7 +36,7 @@ export function createAgents(tree: AgentTree, { depth, scope, permits = () => tr
         const { makeReady } = await import('./ready.js');
         const below = (child: () => SessionScope, limit: (toolName: string) => boolean) =>
           createAgents(tree, { depth: depth + 1, scope: child, permits: limit });
-        return await makeReady({ tree, parent, input, id, toolUseId, depth, permits, below, leave }, signal);
+        return await makeReady({ tree, parent, input, id, toolUseId, depth, permits, errand, below, leave }, signal);
       } catch (thrown) {
         leave();
         throw thrown;

@@ -5,8 +5,8 @@ import type { Agent } from '../definitions/definition.js';
 import { ownServersOf } from './own-servers.js';
 
 /**
- * Throws `invalid_config` for the first limit, rule or hook that cannot be used. Files were looked at when they were read; a rule
- * of theirs that cannot be read asks about all that it may mean. `tools` are names beside the built-in ones.
+ * Throws `invalid_config` for the first limit, rule or hook that cannot be used. Files were looked at when they were read: what
+ * a broken rule of theirs names is denied. `tools` are names beside the built-in ones.
  */
 export async function checkDefinitions(agents: Iterable<Agent>, tools: readonly string[]): Promise<void> {
   for (const agent of agents) {

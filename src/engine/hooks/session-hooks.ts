@@ -1,6 +1,6 @@
 /** The hooks of a session. What runs them is loaded when something is declared: most sessions have none. */
 import type { HookEvent } from '../../protocol/plain.js';
-import type { CallbackSource, LoadedHookSource } from './definition.js';
+import type { CallbackSource, HookDefinition, LoadedHookSource } from './definition.js';
 import { emptyVerdict, type HookVerdict } from './verdict.js';
 import type { FireOptions, HookFields, Hooks, LateOutput } from './registry.js';
 
@@ -20,6 +20,8 @@ export interface SessionHooks {
   /** Hooks of definitions that count in every agent that is started from here. */
   readonly handedDown: readonly LoadedHookSource[];
   replaceSettings(sources: readonly LoadedHookSource[]): Promise<void>;
+  /** Those that count for the session, agents' own not among them. */
+  readonly list: readonly HookDefinition[];
   /** Tells the person what is wrong with callbacks, each thing once. */
   tellProblems(): void;
   /** What the model should read with the next prompt: its moment has passed. */
@@ -55,6 +57,9 @@ export function createSessionHooks(open: (onLate: (late: LateOutput) => void) =>
     handedDown: [],
     async replaceSettings(sources) {
       if (loaded !== undefined || sources.length > 0) (await load()).replaceSettings(sources);
+    },
+    get list() {
+      return loaded?.list ?? [];
     },
     tellProblems: () => loaded?.tellProblems(),
     tellLater: (texts) => listener({ texts: [...texts], rewake: false }),

@@ -2,7 +2,7 @@
 import type { RemoteConfig } from './server-definition.js';
 import { hasAddress } from './server-kind.js';
 
-const HIDDEN = '***';
+export const HIDDEN = '***';
 
 /** Shorter values occur in any text. */
 const MIN_SECRET = 6;
@@ -80,7 +80,8 @@ const ADDRESS = /^[a-z][\w+.-]*:\/\//i;
 /** A text that only names variables tells nothing. */
 const isVariable = (text: string): boolean => /^(?:\w+ )?\$\{\w+\}$/.test(text);
 
-const hideText = (text: string): string => (isVariable(text) ? text : HIDDEN);
+/** Whatever it is, unless it only names a variable. */
+export const hideText = (text: string): string => (isVariable(text) ? text : HIDDEN);
 
 /** How a server is configured, without what is nobody's business. */
 export function showConfig(config: RemoteConfig): Record<string, unknown> {
@@ -118,7 +119,7 @@ const hideValues = (values: Readonly<Record<string, string>>): Record<string, st
   Object.fromEntries(Object.entries(values).map(([key, text]) => [key, hideText(text)]));
 
 /** Keys stand before the host, behind the question mark and behind the hash. */
-function hideInAddress(url: string): string {
+export function hideInAddress(url: string): string {
   const [, scheme = '', userinfo, place = '', query, hash] =
     /^([a-z][\w+.-]*:\/\/)?(?:([^/?#]*)@)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(url) ?? [];
   const fields = query?.split('&').map((field) => {

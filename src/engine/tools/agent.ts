@@ -1,9 +1,11 @@
 import type { TaskInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
-import type { AgentOutcome, ReadyAgent, SessionAgents } from '../agents/session-agents.js';
+import { toEndOutput } from '../agents/end-output.js';
+import type { ReadyAgent, SessionAgents } from '../agents/session-agents.js';
 import type { Agent } from '../definitions/definition.js';
 import type { OutputFile } from '../sessions/kept-output.js';
 import type { Tasks } from '../tasks.js';
 import { cutText } from './bound.js';
+import type { EngineOutput } from './engine-output.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 export interface AgentToolParts {
@@ -54,17 +56,14 @@ async function waitFor(
   { agent, mayResume }: { agent: ReadyAgent; mayResume: boolean },
   { prompt }: TaskInput,
   signal: AbortSignal,
-): Promise<ToolOutput> {
+): Promise<EngineOutput> {
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
   const { status, text, totalTokens, toolUses, durationMs } = outcome;
-  const content = [
-    { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
-    { type: 'text' as const, text: describeEnd(id, outcome, mayResume) },
-  ];
-  if (status !== 'completed') return { content, isError: true };
+  const told = toEndOutput(id, outcome, { mayResume });
+  if (status !== 'completed') return told;
   return {
-    content,
+    ...told,
     structured: {
       status,
       prompt,
@@ -77,10 +76,6 @@ async function waitFor(
     },
   };
 }
-
-const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome, mayResume: boolean): string =>
-  `agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
-  `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;
 
 /** In the background it outlives the call and the turn. */
 function launch(
@@ -98,6 +93,7 @@ function launch(
     toolUseId,
     outputPath: file.path,
     agent: { type, prompt, depth },
+    soFar: () => agent.soFar(),
     async run(signal) {
       const { status, text, totalTokens, toolUses, durationMs } = await agent.run(signal);
       file.write(Buffer.from(text));
