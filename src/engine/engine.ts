@@ -19,7 +19,7 @@ import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
 import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
-import { createSkillCalls, textOfSkill } from './commands/skills.js';
+import { createSkillCalls } from './commands/skills.js';
 import type { Agent } from './definitions/definition.js';
 import { openDefinitions, toNotice } from './definitions/open.js';
 import { Guard } from './guard.js';
@@ -179,7 +179,6 @@ export function createEngine(parts: EngineParts): Engine {
     const agents = createAgents(
       {
         known: () => definitions.agents,
-        skillText: (name) => textOfSkill(definitions, name),
         store: log.isKept ? store : undefined,
         working: new Map(),
       },
@@ -301,6 +300,7 @@ export function createEngine(parts: EngineParts): Engine {
       hooks,
       callAside: aside,
       agents,
+      deniedInAgents: [],
       makeTools,
     };
     const release = async (): Promise<void> => {

@@ -94,7 +94,7 @@ export interface SessionScope {
   /** Lists of tools that name uses of some, of this agent and of those that started it: calls keep to all of them. */
   readonly within?: readonly { agent: string; tools: readonly string[] }[];
   /** What the main thread runs as, when it is an agent. */
-  readonly mainAgent?: Pick<Agent, 'name' | 'tools'>;
+  readonly mainAgent?: Pick<Agent, 'name' | 'tools' | 'skills' | 'origin'>;
   /** How answers are to sound, when not as usual. */
   readonly style?: OutputStyle;
   /** What tools of servers were when they were allowed. */
@@ -116,6 +116,8 @@ export interface SessionScope {
   /** That of the main thread, when it is that of a subagent. */
   readonly main?: SessionScope;
   readonly agents: SessionAgents;
+  /** Calls of agents that were denied since the last result. One list for the session and all of its agents. */
+  readonly deniedInAgents: PermissionDenial[];
   /** The tools of a session or agent, with what is its own. */
   readonly makeTools: (own: Pick<ToolParts, 'lists' | 'callAside' | 'agents' | 'skills'>) => Tool[];
   readonly hooks: SessionHooks;

@@ -12,6 +12,7 @@ import { setMaxThinkingTokens, setMode, setModel, setTitle } from './choices.js'
 import { answerLocally, refuseUnknown } from './commands/answer.js';
 import type { CommandCall, LocalCall } from './commands/commands.js';
 import { tellSkills } from './commands/skill-news.js';
+import { knownSkills } from './commands/skills.js';
 import { toPrompt } from './commands/to-prompt.js';
 import { openPrompt, textOf } from './hooks/around-turn.js';
 import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
@@ -302,7 +303,7 @@ export class Session {
     await this.scope.guard.refresh();
     const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
     const tally = await this.#openTurn(uuid, signal);
-    if (isFirst) await this.#recordSurroundings(signal);
+    if (isFirst) await this.#recordSurroundings(tally, signal);
     const tools = this.scope.mcp.takeNews(this.#window);
     const plan = await planNotes(this.scope);
     const news = [tools && toReminder(tools), tellSkills(this.scope)].filter((text) => text !== undefined);
@@ -450,10 +451,13 @@ export class Session {
   }
 
   /** The place and the day, then the instructions that hold there. */
-  async #recordSurroundings(signal: AbortSignal): Promise<void> {
-    const { memory, opening = [] } = this.scope;
+  async #recordSurroundings(tally: TurnTally, signal: AbortSignal): Promise<void> {
+    const { memory, opening = [], mainAgent: agent } = this.scope;
     const instructions = await memory.tellAll('session_start', signal);
-    const texts = [await surroundingsOf(this.scope, signal), instructions, ...opening.map(toReminder)];
+    const known = agent && (await knownSkills(this.scope, { agent, tally }, signal));
+    if (known?.interrupt) this.#stopTurn();
+    const skills = known?.texts ?? [];
+    const texts = [await surroundingsOf(this.scope, signal), instructions, ...skills, ...opening.map(toReminder)];
     this.#recordMeta(texts.filter((text) => text !== undefined));
   }
 

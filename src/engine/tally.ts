@@ -1,3 +1,4 @@
+import type { PermissionDenial } from '../protocol/index.js';
 import { turnLimits } from './budget/options.js';
 import { emptyUsage } from './model/usage-sum.js';
 import { lastFallback } from './next-action.js';
@@ -39,4 +40,14 @@ export function countTime({ clock, spending }: SessionScope, tally: TurnTally, s
   tally.apiMs += tookMs;
   spending.addTime(tookMs);
   return tookMs;
+}
+
+/** What is denied in an agent is told with the next result of the session: the agent itself has none. */
+export function noteDenial(
+  { agent, deniedInAgents }: Pick<SessionScope, 'agent' | 'deniedInAgents'>,
+  { denials }: Pick<TurnTally, 'denials'>,
+  denial: PermissionDenial,
+): void {
+  denials.push(denial);
+  if (agent !== undefined) deniedInAgents.push({ ...denial, agent_id: agent.id });
 }

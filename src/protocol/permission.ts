@@ -84,7 +84,12 @@ export type PermissionAlias = Infer<typeof PermissionAlias>;
 
 export const PermissionDenial = lazy(() =>
   z
-    .object({ tool_name: z.string(), tool_use_id: z.string(), tool_input: jsonObject() })
+    .object({
+      tool_name: z.string(),
+      tool_use_id: z.string(),
+      tool_input: jsonObject(),
+      agent_id: z.string().optional().describe('The agent whose call it was; absent for the main thread.'),
+    })
     .describe('A refused call, as the result lists it.'),
 );
 export type PermissionDenial = Infer<typeof PermissionDenial>;

@@ -313,21 +313,6 @@ describe('what else a definition says', () => {
     expect(places).not.toContain(-1);
   });
 
-  it('skills stand before the prompt; one that is not there is told of', async () => {
-    const run = await open([{ toolUse: task('t1', { subagent_type: 'weaver' }) }, 'woven', 'Done.'], {
-      config: { agents: define({ skills: ['knots', 'none'] }) },
-    });
-    run.session.scope.agents.tree.skillText = async (name) => (name === 'knots' ? 'How to tie one.' : undefined);
-    await run.ask('go');
-    expect(run.model.requests.map(saidIn)[1]).toContain('How to tie one.');
-    expect(run.messages).toContainEqual(
-      expect.objectContaining({
-        subtype: 'informational',
-        content: 'The agent weaver wants the skill none, which is not there.',
-      }),
-    );
-  });
-
   it('background: it need not be asked for', async () => {
     const run = await open(
       [{ toolUse: task('t1', { subagent_type: 'weaver' }) }, 'woven or started', 'woven or started', 'told'],

@@ -8,8 +8,8 @@ import { chooseMode } from './mode.js';
 import { ownServersOf } from './own-servers.js';
 
 export interface MainAgent extends Pick<SessionScope, 'within'> {
-  /** Its name, and the only tools that it has; any when absent. */
-  agent: Pick<Agent, 'name' | 'tools'>;
+  /** Its name, the only tools that it has, any when absent, and the skills that it knows from the start. */
+  agent: Pick<Agent, 'name' | 'tools' | 'skills' | 'origin'>;
   config: SessionConfig;
   /** What counts where neither the caller nor the log says anything: a choice of before was made by a person. */
   model?: string;
@@ -39,7 +39,7 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
   const tools = toolsFor(config.tools, agent, permits);
   const turns = maxTurns ?? agent.maxTurns;
   return {
-    agent: { name: agent.name, ...(agent.tools && { tools: agent.tools }) },
+    agent,
     ...(agent.model !== undefined && agent.model !== 'inherit' && { model: agent.model }),
     // As far as it counts for a subagent.
     ...(agent.permissionMode !== undefined && { mode: chooseMode({ mode: 'default', config }, { agent }) }),

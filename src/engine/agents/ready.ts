@@ -76,7 +76,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
         void parent.recorder.life({ ...begun, toolUseId });
         if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
         voice.tellStart();
-        outcome = await runAgent(child, { agent, prompt, before, skillText: tree.skillText, voice }, runSignal);
+        outcome = await runAgent(child, { agent, prompt, before, voice }, runSignal);
       } catch (thrown) {
         const text = toHeddleError(thrown).message;
         outcome = { status: 'failed', text, toolUses: voice.toolUses, durationMs: 0, totalTokens: 0 };

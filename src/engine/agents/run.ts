@@ -1,9 +1,10 @@
 /** Runs a subagent from its prompt to its last word. */
 import type { UserContentBlock } from '../../protocol/index.js';
 import { toHeddleError } from '../../protocol/plain.js';
+import type { KnownSkills } from '../commands/skill-calls.js';
+import { knownSkills } from '../commands/skills.js';
 import { tellSkills } from '../commands/skill-news.js';
 import type { Agent } from '../definitions/definition.js';
-import { withNamespace } from '../definitions/source.js';
 import { contextText } from '../hooks/texts.js';
 import { openCalls } from '../next-action.js';
 import type { Ending } from '../outcome.js';
@@ -17,14 +18,13 @@ import { emptyTally, startTally } from '../tally.js';
 import { settleCalls } from '../tools/batch.js';
 import { turn } from '../turn.js';
 import { describeHidden } from './child-tools.js';
-import type { AgentOutcome, AgentTree } from './session-agents.js';
+import type { AgentOutcome } from './session-agents.js';
 
 export interface AgentRun {
   agent: Agent;
   prompt: string;
   /** What stands before it. */
   before: readonly UserContentBlock[];
-  skillText: AgentTree['skillText'];
   /** Counts the calls that it makes. */
   voice: { readonly toolUses: number };
 }
@@ -66,8 +66,10 @@ async function converse(child: SessionScope, { run, tally }: Conversation, signa
   if (!isFirst) settleOld(child, tally);
   const promptUuid = clock.uuid();
   void recorder.life({ kind: 'turn', state: 'started', promptUuid });
+  const opening = isFirst ? await openingOf(child, { run, tally }, signal) : undefined;
+  if (opening?.interrupt) return { kind: 'interrupted', during: 'tools' };
   const before = [
-    ...(isFirst ? await openingOf(child, run, signal) : []),
+    ...(opening?.texts ?? []),
     ...(child.state.mode === 'plan' ? [toReminder(PLAN_NOTE_FOR_AGENTS)] : []),
     ...(run.agent.criticalSystemReminder_EXPERIMENTAL
       ? [toReminder(run.agent.criticalSystemReminder_EXPERIMENTAL)]
@@ -81,33 +83,27 @@ async function converse(child: SessionScope, { run, tally }: Conversation, signa
 }
 
 /** What it knows before it is told its task: the place, instructions, skills, what its definition says first. */
-async function openingOf(child: SessionScope, { agent, skillText }: AgentRun, signal: AbortSignal): Promise<string[]> {
-  const [surroundings, instructions, ...skills] = await Promise.all([
+async function openingOf(
+  child: SessionScope,
+  { run: { agent }, tally }: Conversation,
+  signal: AbortSignal,
+): Promise<KnownSkills> {
+  const [surroundings, instructions] = await Promise.all([
     surroundingsOf(child, signal),
     child.memory.tellAll('session_start', signal),
-    // An agent of a plugin means what comes with it before it means others.
-    ...(agent.skills ?? []).map(async (name) => ({
-      name,
-      text: (await skillText?.(withNamespace(agent.origin, name))) ?? (await skillText?.(name)),
-    })),
   ]);
-  for (const { name, text } of skills) if (text === undefined) warnOfSkill(child, name);
+  const known = await knownSkills(child, { agent, tally }, signal);
   const hidden = describeHidden(child);
   const callable = tellSkills(child);
-  return [
+  const texts = [
     surroundings,
     ...(instructions === undefined ? [] : [instructions]),
     ...(hidden === undefined ? [] : [toReminder(hidden)]),
     ...(callable === undefined ? [] : [callable]),
-    ...skills.flatMap(({ name, text }) => (text === undefined ? [] : [toReminder(`The skill ${name}:\n\n${text}`)])),
+    ...known.texts,
     ...(agent.initialPrompt ? [agent.initialPrompt] : []),
   ];
-}
-
-function warnOfSkill({ recorder, clock, id, agent }: SessionScope, name: string): void {
-  const content = `The agent ${agent?.type} wants the skill ${name}, which is not there.`;
-  const uuid = clock.uuid();
-  recorder.emit({ type: 'system', subtype: 'informational', level: 'warning', content, uuid, session_id: id });
+  return { ...known, texts };
 }
 
 async function startHooks({ hooks, agent }: SessionScope, signal: AbortSignal): Promise<string[]> {

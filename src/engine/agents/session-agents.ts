@@ -39,8 +39,6 @@ export interface AgentTree {
   store: SessionStore | undefined;
   /** Those that work or are about to, by id, until they are over. These never reject. */
   readonly working: Map<string, Promise<void>>;
-  /** The text of a skill, for agents that know it from the start. Undefined when there is none of this name. */
-  skillText?: (name: string) => Promise<string | undefined>;
 }
 
 /** The agents that a session, or an agent of it, may start. */

@@ -32,7 +32,7 @@ export async function runShellLine(
   return { ok: true, output: printed.join('\n') };
 }
 
-const textOf = (content: ToolResultContent): string =>
+export const textOf = (content: ToolResultContent): string =>
   typeof content === 'string'
     ? content.replace(/^<tool_use_error>|<\/tool_use_error>$/g, '')
     : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');

@@ -1,4 +1,4 @@
-/** What the Skill tool needs of its session. Types only. */
+/** What the Skill tool needs of its session, and what an agent knows of skills without it. Types only. */
 import type { ToolContext } from '../../protocol/index.js';
 import type { EngineOutput } from '../tools/engine-output.js';
 
@@ -14,4 +14,11 @@ export interface SkillCalls {
     input: { name: string; args: string },
     options: Pick<ToolContext, 'signal' | 'toolUseId'>,
   ): Promise<EngineOutput>;
+}
+
+/** Skills that an agent knows from the start. */
+export interface KnownSkills {
+  texts: string[];
+  /** Someone who was asked about one of them wants the turn to end. */
+  interrupt: boolean;
 }

@@ -1,8 +1,8 @@
 /** The skills of a session or an agent, for its model. */
-import type { SessionDefinitions } from '../definitions/open.js';
-import type { SessionScope } from '../scope.js';
+import type { Agent } from '../definitions/definition.js';
+import type { SessionScope, TurnTally } from '../scope.js';
 import type { Commands } from './commands.js';
-import type { SkillCalls } from './skill-calls.js';
+import type { KnownSkills, SkillCalls } from './skill-calls.js';
 
 /** `scope` is asked for when something is called. */
 export const createSkillCalls = (commands: Commands, scope: () => SessionScope): SkillCalls => ({
@@ -53,14 +53,12 @@ export const createSkillCalls = (commands: Commands, scope: () => SessionScope):
   },
 });
 
-/** The text of a skill for an agent that knows it from the start; nothing in it is run. Undefined when it cannot be had. */
-export async function textOfSkill({ skills }: SessionDefinitions, name: string): Promise<string | undefined> {
-  const file = skills.get(name)?.origin.file;
-  if (file === undefined) return undefined;
-  const { readBody } = await import('../definitions/definition-text.js');
-  try {
-    return `Its files are in ${skills.get(name)?.folder}\n\n${readBody(file).trim()}`;
-  } catch {
-    return undefined;
-  }
+/** The skills that an agent knows from the start. Never throws. */
+export async function knownSkills(
+  scope: SessionScope,
+  how: { agent: Pick<Agent, 'name' | 'skills' | 'origin'>; tally: TurnTally },
+  signal: AbortSignal,
+): Promise<KnownSkills> {
+  if ((how.agent.skills ?? []).length === 0) return { texts: [], interrupt: false };
+  return (await import('./known-skills.js')).tellKnownSkills(scope, how, signal);
 }

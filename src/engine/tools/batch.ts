@@ -3,6 +3,7 @@ import { canonicalToolName } from '../../protocol/plain.js';
 import { type HookRemarks, toRemarks } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope, TurnTally } from '../scope.js';
+import { noteDenial } from '../tally.js';
 import { type CallOutcome, notRun, runCall } from './pipeline.js';
 import { type FinishedCall, summarizeCalls } from './summary.js';
 
@@ -132,7 +133,7 @@ export function settleCalls(scope: SessionScope, calls: readonly OpenCall[], tal
 }
 
 function recordOutcome(scope: SessionScope, { block }: OpenCall, outcome: CallOutcome, tally: TurnTally): void {
-  if (outcome.denial) tally.denials.push(outcome.denial);
+  if (outcome.denial) noteDenial(scope, tally, outcome.denial);
   const result: ToolResultBlock = { type: 'tool_result', tool_use_id: block.id, content: outcome.content };
   if (outcome.isError) result.is_error = true;
   scope.recorder.user({ content: [result], toolUseResult: outcome.structured, show: {} });
