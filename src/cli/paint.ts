@@ -1,6 +1,7 @@
 /** Colours and marks of the terminal view. */
+import type { AgentColor } from '../protocol/plain.js';
 
-type Colour = (text: string) => string;
+export type Colour = (text: string) => string;
 
 export interface Paint {
   dim: Colour;
@@ -18,7 +19,7 @@ export interface Look {
 
 const plain: Colour = (text) => text;
 const code =
-  (open: number, close: number): Colour =>
+  (open: number | string, close: number): Colour =>
   (text) =>
     `\x1b[${open}m${text}\x1b[${close}m`;
 
@@ -30,6 +31,21 @@ const COLOURED: Paint = {
   yellow: code(33, 39),
 };
 const PLAIN: Paint = { dim: plain, bold: plain, red: plain, green: plain, yellow: plain };
+
+const OF_AGENTS: Readonly<Record<AgentColor, Colour>> = {
+  red: COLOURED.red,
+  blue: code(34, 39),
+  green: COLOURED.green,
+  yellow: COLOURED.yellow,
+  purple: code(35, 39),
+  orange: code('38;5;208', 39),
+  pink: code('38;5;205', 39),
+  cyan: code(36, 39),
+};
+
+/** Undefined for one that is not known. */
+export const paintOfAgent = (look: Look, color: string | undefined): Colour | undefined =>
+  look.colour && color !== undefined && Object.hasOwn(OF_AGENTS, color) ? OF_AGENTS[color as AgentColor] : undefined;
 
 export const paintFor = (look: Look): Paint => (look.colour ? COLOURED : PLAIN);
 

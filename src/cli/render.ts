@@ -1,7 +1,7 @@
 /** Messages as text for a person. No input or output of its own: `show` returns what to print next. */
 import type { Message, ResultMessage } from '../protocol/index.js';
 import { describeCall } from './call-line.js';
-import { type Look, marksFor, paintFor } from './paint.js';
+import { type Colour, type Look, marksFor, paintFor, paintOfAgent } from './paint.js';
 import { describeTotals } from './totals.js';
 import { toVisible, toVisibleLine } from './visible.js';
 
@@ -29,6 +29,8 @@ export function createView(options: ViewOptions): View {
   const paint = paintFor(options);
   const marks = marksFor(options);
   const denied = new Set<string>();
+  /** By the call that started them: what agents do stands in their colour. */
+  const agents = new Map<string, Colour>();
   let lineIsOpen = false;
   let streamed = false;
   let part: 'words' | 'calls' | undefined;
@@ -102,7 +104,8 @@ export function createView(options: ViewOptions): View {
     for (const block of message.message.content) {
       if (block.type !== 'tool_use' && block.type !== 'server_tool_use') continue;
       const call = describeCall(block.name, block.input, options.cwd);
-      const words = `${paint.green(marks.call)} ${paint.bold(toVisibleLine(block.name))} ${call}`;
+      const mark = (agents.get(message.parent_tool_use_id ?? '') ?? paint.green)(marks.call);
+      const words = `${mark} ${paint.bold(toVisibleLine(block.name))} ${call}`;
       text += gapBefore('calls') + line(`${indent}${words.trimEnd()}`);
     }
     return text;
@@ -147,8 +150,15 @@ export function createView(options: ViewOptions): View {
         return line(paint.yellow(`${marks.note} ${toVisibleLine(message.content)}`));
       case 'compact_boundary':
         return line(paint.dim(`${marks.note} the conversation so far was replaced by a summary`));
-      case 'task_notification':
-        return line(paint.dim(`${marks.note} ${toVisibleLine(message.summary)}`));
+      case 'task_started': {
+        const colour = paintOfAgent(options, message.color);
+        if (colour !== undefined && message.tool_use_id !== undefined) agents.set(message.tool_use_id, colour);
+        return '';
+      }
+      case 'task_notification': {
+        const mark = (agents.get(message.tool_use_id ?? '') ?? paint.dim)(marks.note);
+        return line(`${mark} ${paint.dim(toVisibleLine(message.summary))}`);
+      }
       case 'informational':
         return line(paint.yellow(`${marks.note} ${toVisibleLine(message.content)}`));
       case 'session_writes_lost':

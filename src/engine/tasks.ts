@@ -1,4 +1,5 @@
 /** What a session runs in the background: commands now, agents too. */
+import type { AgentColor } from '../protocol/plain.js';
 import type { Clock, SystemMessage } from '../protocol/index.js';
 import type { Recorder } from './recorder.js';
 
@@ -21,7 +22,7 @@ export interface TaskSpec {
   toolUseId: string;
   /** The shell line of a command. */
   command?: string;
-  agent?: { type: string; prompt: string; depth: number };
+  agent?: { type: string; prompt: string; depth: number; color?: AgentColor };
   /** The file that its output goes to while it runs. */
   outputPath: string;
   /** What it has done while it runs, where its file says that only at the end. */
@@ -116,6 +117,7 @@ export class Tasks {
       task_type: task.type,
       ...(task.agent && {
         subagent_type: task.agent.type,
+        ...(task.agent.color && { color: task.agent.color }),
         prompt: task.agent.prompt,
         spawn_depth: task.agent.depth,
       }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
 import { McpServerConfig } from './mcp.js';
-import { EFFORT_LEVELS } from './names.js';
+import { AGENT_COLORS, EFFORT_LEVELS } from './names.js';
 import { openName } from './open-union.js';
 import { PermissionMode } from './permission.js';
 import { HookMatcherSettings } from './settings.js';
@@ -40,7 +40,7 @@ export const AgentDefinition = lazy(() =>
         .optional()
         .describe('`forked`: it starts with what its parent knows; else with its prompt alone.'),
       isolation: z.enum(['worktree']).optional().describe('It works in a work tree of its own.'),
-      color: z.enum(['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan']).optional(),
+      color: z.enum(AGENT_COLORS).optional(),
       criticalSystemReminder_EXPERIMENTAL: z.string().optional(),
     })
     .describe('A subagent that the model may start by name.'),
@@ -48,7 +48,14 @@ export const AgentDefinition = lazy(() =>
 export type AgentDefinition = Infer<typeof AgentDefinition>;
 
 export const AgentInfo = lazy(() =>
-  z.object({ name: z.string(), description: z.string(), model: z.string().optional() }),
+  z.object({
+    name: z.string(),
+    description: z.string(),
+    model: z.string().optional(),
+    color: openName(...AGENT_COLORS)
+      .optional()
+      .describe('To tell it from others where people see them.'),
+  }),
 );
 export type AgentInfo = Infer<typeof AgentInfo>;
 

@@ -11,6 +11,8 @@ export {
 } from './error.js';
 export {
   canonicalToolName,
+  AGENT_COLORS,
+  type AgentColor,
   EFFORT_LEVELS,
   EXIT_REASONS,
   HOOK_EVENTS,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SlashCommand } from './agent.js';
 import { type Infer, lazy } from './lazy.js';
 import { McpConnectionState } from './mcp.js';
-import { PERMISSION_MODES } from './names.js';
+import { AGENT_COLORS, PERMISSION_MODES } from './names.js';
 import { foreignName, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
 
 const system = <S extends string>(subtype: S) => ({
@@ -189,6 +189,9 @@ export const TaskStartedMessage = lazy(() =>
       description: z.string(),
       task_type: openName('local_agent', 'local_bash').optional(),
       subagent_type: z.string().optional(),
+      color: openName(...AGENT_COLORS)
+        .optional()
+        .describe('That of the agent.'),
       is_backgrounded: z.boolean().optional(),
       spawn_depth: z.number().optional(),
       prompt: z.string().optional(),

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chooseMode } from '../../src/engine/agents/mode.js';
+import { previewSession } from '../../src/engine/commands/preview.js';
 import type { Agent } from '../../src/engine/definitions/definition.js';
 import type { Exchange } from '../../src/engine/mcp/connection.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
@@ -321,5 +322,30 @@ describe('what else a definition says', () => {
     await run.ask('go');
     expect(resultText(run.messages, 't1')).toContain('Agent started in the background');
     await run.seen((message) => message.type === 'result' && message.origin !== undefined);
+  });
+});
+
+describe('the colour of an agent', () => {
+  it.each([
+    ['the foreground', {}],
+    ['the background', { run_in_background: true }],
+  ])('is told when it starts in %s', async (_, input) => {
+    const { messages } = await weave({ color: 'pink' }, { input, answers: ['woven', 'also'] });
+    expect(messages).toContainEqual(
+      expect.objectContaining({ subtype: 'task_started', subagent_type: 'weaver', color: 'pink' }),
+    );
+  });
+
+  it('is told with the list of agents: its own, or the next', async () => {
+    const agents = {
+      own: { description: 'd', prompt: 'p', color: 'orange' },
+      other: { description: 'd', prompt: 'p' },
+    };
+    const { clock } = await open([]);
+    const config = { cwd: scratch(), env: {}, configDir: '/nowhere', agents };
+    const preview = await previewSession(config, { clock, provider: undefined });
+    expect(preview.agents).toContainEqual({ name: 'own', description: 'd', color: 'orange' });
+    expect(preview.agents).toContainEqual({ name: 'other', description: 'd', color: 'red' });
+    expect(preview.agents).toContainEqual(expect.objectContaining({ name: 'Explore', color: 'cyan' }));
   });
 });

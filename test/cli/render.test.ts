@@ -182,3 +182,42 @@ describe('totals', () => {
     );
   });
 });
+
+describe('agents', () => {
+  const started = (id: string, color?: string) =>
+    system('task_started', { task_id: id, tool_use_id: id, description: 'd', ...(color !== undefined && { color }) });
+  const work = (parent: string) =>
+    assistant({ type: 'tool_use', id: 'c', name: 'Bash', input: { command: 'ls' } }, { parent });
+  const paintedAs = (colour: boolean, ...messages: Message[]): string => {
+    const view = createView({ colour, cwd: '/shop' });
+    return messages.map((message) => view.show(message)).join('');
+  };
+
+  it.each([
+    ['red', '\x1b[31m'],
+    ['blue', '\x1b[34m'],
+    ['green', '\x1b[32m'],
+    ['yellow', '\x1b[33m'],
+    ['purple', '\x1b[35m'],
+    ['orange', '\x1b[38;5;208m'],
+    ['pink', '\x1b[38;5;205m'],
+    ['cyan', '\x1b[36m'],
+    ['another', '\x1b[32m'],
+    [undefined, '\x1b[32m'],
+  ])('what one in %s does stands in its colour, beside others', (color, code) => {
+    const text = paintedAs(true, started('t1', color), started('t2', 'blue'), work('t1'), work('t2'));
+    expect(text).toContain(`${code}●`);
+    expect(text).toContain('\x1b[34m●');
+  });
+
+  it('their end stands in it, too, and nothing does without colours', () => {
+    const end = system('task_notification', {
+      task_id: 't1',
+      tool_use_id: 't1',
+      status: 'completed',
+      summary: 'It is done',
+    });
+    expect(paintedAs(true, started('t1', 'cyan'), end)).toContain('\x1b[36m·');
+    expect(paintedAs(false, started('t1', 'cyan'), work('t1'), end)).toBe('  ● Bash ls\n· It is done\n');
+  });
+});

@@ -1,3 +1,5 @@
+import type { AgentColor } from '../../protocol/plain.js';
+
 /** Whose session it is, when it is that of a subagent. */
 export interface AgentIdentity {
   /** `a` and sixteen hex digits. */
@@ -10,6 +12,8 @@ export interface AgentIdentity {
   description: string;
   /** One for an agent of the main thread. */
   depth: number;
+  /** In which people are shown it. */
+  color?: AgentColor;
 }
 
 export const agentIdOf = (uuid: string): string => `a${uuid.replaceAll('-', '').slice(0, 16)}`;

@@ -43,7 +43,8 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
   const { allows = [], before = [], model } = order.errand;
   const agent: Agent = model === undefined ? defined : { ...defined, model };
   const { description, prompt } = input;
-  const identity: AgentIdentity = { id, type: agent.name, toolUseId, description, depth };
+  const { name, color } = agent;
+  const identity: AgentIdentity = { id, type: name, toolUseId, description, depth, ...(color && { color }) };
   const isBackground = input.run_in_background ?? agent.background ?? false;
   const worktree = await worktreeFor(order, { agent, old: old?.worktree }, signal);
   const opened = await open(order, { agent, identity, log: old?.log, asked, isBackground, worktree, signal }).catch(

@@ -29,6 +29,7 @@ export function createTaskVoice(
   const startedAt = clock.monotonic();
   const { id: task_id, toolUseId: tool_use_id, type: subagent_type, description, depth: spawn_depth } = identity;
   const names = { task_id, tool_use_id };
+  const colored = identity.color === undefined ? {} : { color: identity.color };
   let toolUses = 0;
   const emit = (fields: Fields<SystemMessage>): void => {
     recorder.emit({ type: 'system', uuid: clock.uuid(), session_id, ...fields });
@@ -39,7 +40,7 @@ export function createTaskVoice(
     },
     tellStart() {
       if (isBackground) return;
-      const facts = { description, subagent_type, spawn_depth, prompt };
+      const facts = { description, subagent_type, ...colored, spawn_depth, prompt };
       emit({ subtype: 'task_started', ...names, ...facts, task_type: 'local_agent', is_backgrounded: false });
     },
     tellCall(last_tool_name) {

@@ -51,10 +51,11 @@ export function describeOffer(
   const commands = config.disableSlashCommands ? [] : [...indexCommands(definitions, []).values()];
   return {
     commands: commands.map(toSlashCommand),
-    agents: [...definitions.agents.values()].map(({ name, description, model }) => ({
+    agents: [...definitions.agents.values()].map(({ name, description, model, color }) => ({
       name,
       description,
       ...(model !== undefined && { model }),
+      ...(color !== undefined && { color }),
     })),
     output_style: (takesStyle(config) && findStyle(outputStyle, styles).style?.name) || DEFAULT_STYLE,
     available_output_styles: [DEFAULT_STYLE, ...styles.keys()],

@@ -1,9 +1,15 @@
 /** An agent from its Markdown file. What restricts it and cannot be read keeps it from being loaded: it never gets more. */
 import type { McpServerConfig } from '../../protocol/index.js';
-import { EFFORT_LEVELS, PERMISSION_MODES, type PermissionMode } from '../../protocol/plain.js';
+import {
+  AGENT_COLORS,
+  type AgentColor,
+  EFFORT_LEVELS,
+  PERMISSION_MODES,
+  type PermissionMode,
+} from '../../protocol/plain.js';
 import { expandValue } from '../plugins/root-variable.js';
 import { denyAllMeant } from './agent-rules.js';
-import { AGENT_COLORS, type Agent, type AgentColor, type Origin } from './definition.js';
+import type { Agent, Origin } from './definition.js';
 import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';

@@ -24,14 +24,9 @@ export interface DefinitionProblem {
   text: string;
 }
 
-/** The eight colours, given in turn to agents that name none. */
-export const AGENT_COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan'] as const;
-export type AgentColor = (typeof AGENT_COLORS)[number];
-
 /** An agent that can be started by name. */
 export interface Agent extends AgentDefinition {
   name: string;
-  color?: AgentColor;
   /** `forked`: it starts with what its parent knows; `isolated` (the default): with its prompt alone. */
   context?: 'isolated' | 'forked';
   isolation?: 'worktree';

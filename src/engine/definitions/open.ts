@@ -1,20 +1,14 @@
 /** What files, plugins and the caller define for a session: agents, commands, skills, output styles. */
 import { join } from 'node:path';
 import type { AgentDefinition, SessionConfig } from '../../protocol/index.js';
-import { HeddleError } from '../../protocol/plain.js';
+import { AGENT_COLORS, HeddleError } from '../../protocol/plain.js';
 import { BUILTIN_AGENTS } from '../agents/builtin.js';
 import { LOCAL_COMMANDS } from '../commands/local-table.js';
 import { follow } from '../plugins/inside.js';
 import type { Plugin } from '../plugins/plugin.js';
 import type { LoadedSettings } from '../settings/load.js';
 import type { SettingsNotice } from '../settings/notice.js';
-import {
-  AGENT_COLORS,
-  type Agent,
-  type DefinitionFolder,
-  type DefinitionProblem,
-  type Definitions,
-} from './definition.js';
+import { type Agent, type DefinitionFolder, type DefinitionProblem, type Definitions } from './definition.js';
 import { hasDefinitions } from './present.js';
 
 export interface SessionDefinitions extends Omit<Definitions, 'problems'> {

@@ -83,7 +83,7 @@ function launch(
   { agent, input: { prompt } }: { agent: ReadyAgent; input: TaskInput },
   { toolUseId, clock }: Pick<ToolContext, 'toolUseId' | 'clock'>,
 ): ToolOutput {
-  const { id, description, type, depth } = agent.identity;
+  const { id, description, type, depth, color } = agent.identity;
   // An agent may be gone on with, and has then another answer.
   const file = openOutput(`${id}-${clock.uuid().slice(0, 8)}.output`);
   tasks.start({
@@ -92,7 +92,7 @@ function launch(
     description,
     toolUseId,
     outputPath: file.path,
-    agent: { type, prompt, depth },
+    agent: { type, prompt, depth, ...(color && { color }) },
     soFar: () => agent.soFar(),
     async run(signal) {
       const { status, text, totalTokens, toolUses, durationMs } = await agent.run(signal);
