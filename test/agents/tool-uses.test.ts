@@ -103,8 +103,8 @@ describe('tools of an agent that name uses of a tool', () => {
     const denied = await call(['Bash(echo:*)'], line('touch made'), where);
     expect(resultText(denied.messages, 'c1')).toMatch(DENIED);
     expect(existsSync(join(denied.cwd, 'made'))).toBe(false);
-    const open = await call(['Bash(echo:*)'], line('echo fine'), where);
-    expect(resultText(open.messages, 'c1')).toContain('fine');
+    const fine = await call(['Bash(echo:*)'], line('echo fine'), where);
+    expect(resultText(fine.messages, 'c1')).toContain('fine');
   });
 
   it('the tool is offered, and what is open is still asked about', async () => {
@@ -134,8 +134,8 @@ describe('tools of an agent that name uses of a tool', () => {
     ['Bash(git diff', /tools\[1\] of the agent A: .*not closed/],
     ['mcp__a__x(y)', /tools\[1\] of the agent A: .*mcp__a__x.*brackets/],
     ['TodoWrite(x)', /tools\[1\] of the agent A: .*brackets/],
-  ])('of the caller %s is refused', async (use, text) => {
-    await expect(open([], { config: { agents: define(['Read', use]) } })).rejects.toMatchObject({
+  ])('of the caller %s is refused', async (wrong, text) => {
+    await expect(open([], { config: { agents: define(['Read', wrong]) } })).rejects.toMatchObject({
       code: 'invalid_config',
       message: expect.stringMatching(text),
     });

@@ -205,9 +205,9 @@ describe('agents', () => {
     ['another', '\x1b[32m'],
     [undefined, '\x1b[32m'],
   ])('what one in %s does stands in its colour, beside others', (color, code) => {
-    const text = paintedAs(true, started('t1', color), started('t2', 'blue'), work('t1'), work('t2'));
-    expect(text).toContain(`${code}●`);
-    expect(text).toContain('\x1b[34m●');
+    const shown = paintedAs(true, started('t1', color), started('t2', 'blue'), work('t1'), work('t2'));
+    expect(shown).toContain(`${code}●`);
+    expect(shown).toContain('\x1b[34m●');
   });
 
   it('their end stands in it, too, and nothing does without colours', () => {
