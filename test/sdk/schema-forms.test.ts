@@ -91,7 +91,7 @@ const UNREADABLE: [string, () => unknown][] = [
 describe('a schema without an end', () => {
   it.each(UNREADABLE)('is refused for an answer: %s', async (_, make) => {
     const own = make() as z.ZodType;
-    const whole = '_zod' in own ? z.object({ own }) : z3.object({ own: own as never });
+    const whole = '_zod' in own ? z.object({ own }) : z3.object({ own });
     await expect(toOutputSchema(whole as never)).rejects.toMatchObject({
       code: 'invalid_config',
       message: expect.stringContaining('has no end, or is nested too deep'),
@@ -102,7 +102,7 @@ describe('a schema without an end', () => {
   it.each(UNREADABLE)('leaves a field of a tool open: %s', async (_, make) => {
     const own = make() as z.ZodType;
     const name = '_zod' in own ? z.string() : z3.string();
-    const schema = await toJsonSchema({ name, own } as never);
+    const schema = await toJsonSchema({ name, own });
     expect(schema).toMatchObject({ properties: { name: { type: 'string' }, own: {} } });
     expect(schema).not.toHaveProperty('$defs');
   });
@@ -176,9 +176,9 @@ describe('G5: the JSON Schema never refuses what zod takes', () => {
     ['v, zod 3', z3.string().regex(/^[\p{L}--[a-z]]+$/v), ['É']],
     ['u', z.string().regex(/^\p{L}+$/u), ['é'], ['1']],
     ['u, zod 3', z3.string().regex(/^\p{L}+$/u), ['é'], ['1']],
-    ['what is no pattern with u', z.string().regex(/^a\_b$/), ['a_b']],
-    ['what is no pattern with u, zod 3', z3.string().regex(/^a\_b$/), ['a_b']],
-    ['what is another one with u', z.string().regex(/^\p{1}$/), ['p']],
+    ['what is no pattern with u', z.string().regex(new RegExp('^a\\_b$')), ['a_b']],
+    ['what is no pattern with u, zod 3', z3.string().regex(new RegExp('^a\\_b$')), ['a_b']],
+    ['what is another one with u', z.string().regex(new RegExp('^\\p{1}$')), ['p']],
     ['halves of characters', z.string().regex(/^[\ud800-\udbff][\udc00-\udfff]$/), ['😀']],
     ['two, one of them with a flag', z.string().regex(/^A/i).regex(/z$/), ['abz'], ['abc']],
     ['three, one of them with a flag', z.string().regex(/^a/i).regex(/z$/).regex(/b/), ['Abz'], ['Az', 'ab']],
