@@ -29,7 +29,7 @@ export async function toOutputSchema(schema: OutputSchema): Promise<Record<strin
   if ('_zod' in schema) {
     const { fromZod4 } = await import('./zod4-schema.js');
     try {
-      return fromZod4(schema as unknown as z.ZodType, 'throw');
+      return await fromZod4(schema as unknown as z.ZodType);
     } catch (thrown) {
       if (thrown instanceof RangeError)
         throw unusable('outputFormat.schema has no end, or is nested too deep.', ENDLESS);

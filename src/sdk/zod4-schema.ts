@@ -1,51 +1,61 @@
 /** The JSON Schema of what a zod 4 schema takes: zod's own words, without those that refuse more than zod does. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isPattern, isPlainPattern, URL_PATTERN } from './pattern.js';
 
 type JsonSchema = Record<string, unknown>;
+type Zod = typeof z;
+type Fields = Readonly<Record<string, z.ZodType>>;
 
-/** Throws what zod throws, and a RangeError for a schema without an end. `any`: what no JSON can be is left open. */
-export function fromZod4(schema: z.ZodType, unrepresentable: 'throw' | 'any'): JsonSchema {
-  const { $schema: _, ...plain } = z.toJSONSchema(schema, {
+/** Throws what zod throws, and a RangeError for a schema without an end. */
+export async function fromZod4(schema: z.ZodType): Promise<JsonSchema> {
+  return convert((await import('zod')).z, schema, 'throw');
+}
+
+function convert(own: Zod, schema: z.ZodType, unrepresentable: 'throw' | 'any'): JsonSchema {
+  const { $schema: _, ...plain } = own.toJSONSchema(schema, {
     io: 'input',
     unrepresentable,
-    override: ({ zodSchema, jsonSchema }) => loosen(zodSchema, jsonSchema as JsonSchema),
+    override: ({ zodSchema, jsonSchema }) => loosen(own, zodSchema, jsonSchema as JsonSchema),
   });
   return inlineRoot(plain);
 }
 
 /** A shape whose fields cannot all be told has those left open: zod itself looks at the value. */
-export function fromZod4Shape(shape: Readonly<Record<string, z.ZodType>>): JsonSchema {
-  const read = (fields: Readonly<Record<string, z.ZodType>>): JsonSchema => fromZod4(z.object(fields), 'any');
+export async function fromZod4Shape(shape: Fields): Promise<JsonSchema> {
+  const { z: own } = await import('zod');
+  const read = (fields: Fields): JsonSchema => convert(own, own.object(fields), 'any');
   try {
     return read(shape);
   } catch {
-    const known = Object.entries(shape).map(([name, field]) => [name, isReadable(field) ? field : toOpen(field)]);
+    const known = Object.entries(shape).map(([name, field]) => [
+      name,
+      isReadable(own, field) ? field : toOpen(own, field),
+    ]);
     return read(Object.fromEntries(known));
   }
 }
 
-function isReadable(field: z.ZodType): boolean {
+function isReadable(own: Zod, field: z.ZodType): boolean {
   try {
-    fromZod4(field, 'any');
+    convert(own, field, 'any');
     return true;
   } catch {
     return false;
   }
 }
 
-function toOpen(field: z.ZodType): z.ZodType {
+function toOpen(own: Zod, field: z.ZodType): z.ZodType {
   try {
-    return field.safeParse(undefined).success ? z.any().optional() : z.any();
+    return field.safeParse(undefined).success ? own.any().optional() : own.any();
   } catch {
-    return z.any();
+    return own.any();
   }
 }
 
 /** A pattern of zod's own says the same, and exactly what zod takes. */
 const STRICTER_FORMATS: readonly unknown[] = ['date-time', 'duration', 'time'];
 
-function loosen({ _zod }: z.core.$ZodTypes, schema: JsonSchema): void {
+function loosen(own: Zod, { _zod }: z.core.$ZodTypes, schema: JsonSchema): void {
   if (typeof schema.patternProperties === 'object' && schema.patternProperties !== null) {
     const kept = Object.entries(schema.patternProperties).filter(([source]) => isPattern(source));
     schema.patternProperties = Object.fromEntries(kept);
@@ -55,7 +65,7 @@ function loosen({ _zod }: z.core.$ZodTypes, schema: JsonSchema): void {
   const flagged = new Set(regexesOf(_zod).flatMap((regex) => (isPlainPattern(regex) ? [] : [regex.source])));
   const plain = sources.filter((source) => !flagged.has(source) && isPattern(source));
   if (schema.format === 'uri') plain.push(URL_PATTERN);
-  const isOfOwn = schema.format === 'email' && !sources.includes(z.core.regexes.email.source);
+  const isOfOwn = schema.format === 'email' && !sources.includes(own.core.regexes.email.source);
   if (schema.format === 'uri' || isOfOwn || (sources.length > 0 && STRICTER_FORMATS.includes(schema.format))) {
     delete schema.format;
   }
