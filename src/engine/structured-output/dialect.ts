@@ -52,7 +52,8 @@ const CHOICES = ['allOf', 'anyOf', 'oneOf'];
  * where; undefined when there is nothing.
  */
 export function modernize(schema: Node): string | undefined {
-  const draft = /json-schema\.org\/draft-0(\d)/.exec(String(schema.$schema ?? ''))?.[1];
+  const { $schema: name } = schema;
+  const draft = /json-schema\.org\/draft-0(\d)/.exec(typeof name === 'string' ? name : '')?.[1];
   if (draft !== undefined && Number(draft) < 4)
     return `$schema is draft ${draft}, which cannot be judged; use draft 4 or later`;
   // What is left of it then means the same there.
