@@ -28,14 +28,7 @@ export async function toOutputSchema(schema: OutputSchema): Promise<Record<strin
   }
   if ('_zod' in schema) {
     const { fromZod4 } = await import('./zod4-schema.js');
-    try {
-      return await fromZod4(schema as unknown as z.ZodType);
-    } catch (thrown) {
-      if (thrown instanceof RangeError)
-        throw unusable('outputFormat.schema has no end, or is nested too deep.', ENDLESS);
-      const why = thrown instanceof Error ? thrown.message : String(thrown);
-      throw unusable(`outputFormat.schema has no counterpart in JSON Schema: ${why}.`, JSON_TYPES);
-    }
+    return fromZod4('outputFormat.schema', schema as unknown as z.ZodType);
   }
   if (!isZod(schema)) return { ...schema };
   const { readZod3 } = await import('./zod3-schema.js');
@@ -65,9 +58,5 @@ interface ZodSchema {
 
 const isZod = (schema: OutputSchema): schema is OutputSchema & ZodSchema =>
   ('_zod' in schema || '_def' in schema) && 'safeParseAsync' in schema && typeof schema.safeParseAsync === 'function';
-
-const ENDLESS = 'Name what refers to itself once, and refer to that: a getter must not make a new schema each time.';
-
-const JSON_TYPES = 'A model answers in JSON: use strings, numbers, booleans, null, objects and lists.';
 
 const unusable = (message: string, hint: string): HeddleError => new HeddleError('invalid_config', message, { hint });

@@ -1,5 +1,6 @@
 /** The JSON Schema of what a zod 3 schema takes; zod 4 can tell its own. */
 import { HeddleError } from '../protocol/plain.js';
+import { EndlessSchema, JSON_TYPES } from './endless-schema.js';
 import { isPlainPattern, URL_PATTERN } from './pattern.js';
 
 type JsonSchema = Record<string, unknown>;
@@ -63,7 +64,6 @@ interface Zod3Reading {
   left: number;
 }
 
-/** What a getter makes anew each time it is asked has no end. */
 const MAX_DEPTH = 200;
 const MAX_SCHEMAS = 50_000;
 
@@ -99,14 +99,6 @@ const startReading = (unrepresentable: Zod3Reading['unrepresentable']): Zod3Read
   depth: 0,
   left: MAX_SCHEMAS,
 });
-
-class EndlessSchema extends HeddleError {
-  constructor(name: string) {
-    super('invalid_config', `The schema of ${name} has no end, or is nested too deep.`, {
-      hint: 'Name what refers to itself once, and refer to that: a getter must not make a new schema each time.',
-    });
-  }
-}
 
 /** Fields that may be left out are not among the required ones. */
 function fromZod3Shape(
@@ -206,7 +198,7 @@ function convert(name: string, { _def: def }: Zod3, reading: Zod3Reading): JsonS
 function refuse(name: string, type: string, { unrepresentable }: Zod3Reading): JsonSchema {
   if (unrepresentable === 'any') return {};
   throw new HeddleError('invalid_config', `The schema of ${name} (${type}) has no counterpart in JSON Schema.`, {
-    hint: 'A model answers in JSON: use strings, numbers, booleans, null, objects and lists.',
+    hint: JSON_TYPES,
   });
 }
 

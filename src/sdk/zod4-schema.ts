@@ -1,14 +1,23 @@
 /** The JSON Schema of what a zod 4 schema takes: zod's own words, without those that refuse more than zod does. */
 import type { z } from 'zod';
+import { HeddleError } from '../protocol/plain.js';
+import { EndlessSchema, JSON_TYPES } from './endless-schema.js';
 import { isPattern, isPlainPattern, URL_PATTERN } from './pattern.js';
 
 type JsonSchema = Record<string, unknown>;
 type Zod = typeof z;
 type Fields = Readonly<Record<string, z.ZodType>>;
 
-/** Throws what zod throws, and a RangeError for a schema without an end. */
-export async function fromZod4(schema: z.ZodType): Promise<JsonSchema> {
-  return convert((await import('zod')).z, schema, 'throw');
+/** Throws `invalid_config` for types that no JSON can be, and for what has no end. */
+export async function fromZod4(name: string, schema: z.ZodType): Promise<JsonSchema> {
+  const { z: own } = await import('zod');
+  try {
+    return convert(own, schema, 'throw');
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw new EndlessSchema(name);
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new HeddleError('invalid_config', `${name} has no counterpart in JSON Schema: ${why}.`, { hint: JSON_TYPES });
+  }
 }
 
 function convert(own: Zod, schema: z.ZodType, unrepresentable: 'throw' | 'any'): JsonSchema {
