@@ -16,7 +16,7 @@ import { Budget } from './budget/budget.js';
 import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
-import { mayBypass, refuseUnpriced } from './choices.js';
+import { isSilentPlan, mayBypass, refuseUnpriced } from './choices.js';
 import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
 import { createSkillCalls, textOfSkill } from './commands/skills.js';
@@ -373,10 +373,13 @@ async function startState(
   const roots = await options.guard.roots();
   const usable = (mode = last.mode) => (mode === 'bypassPermissions' && !mayBypass(config) ? undefined : mode);
   const mode = config.permissionMode ?? usable() ?? options.mode ?? 'default';
-  return {
+  const state: SessionState = {
     model,
     keySource: options.provider.keySource,
     mode,
+    get asksNobody() {
+      return isSilentPlan(state);
+    },
     ...(mode === 'plan' && last.mode === 'plan' && { modeBefore: usable(last.modeBefore ?? 'default') }),
     ...(last.planTold !== undefined && { planTold: last.planTold }),
     ...restorePlan(entries, { configDir: config.configDir, settings: options.guard.settings, isKept }),
@@ -385,6 +388,7 @@ async function startState(
     roots,
     tools: selectTools(options.tools, config, { canAsk: false }),
   };
+  return state;
 }
 
 const isFolder = async (workspace: Workspace, path: string): Promise<boolean> =>
