@@ -6,6 +6,7 @@ import { refuseUnpriced } from '../choices.js';
 import { createSkillCalls } from '../commands/skills.js';
 import type { Agent } from '../definitions/definition.js';
 import { createLists, lastLists } from '../lists.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import { openMemory } from '../memory/open.js';
 import type { ResolvedModel } from '../model/catalog.js';
 import { Outbox } from '../outbox.js';
@@ -17,7 +18,7 @@ import { lastChoices, lastNotes } from '../sessions/resume.js';
 import { type AgentCharge, Spending } from '../spending.js';
 import { createReadLedger } from '../tools/ledger.js';
 import { hooksOf, hooksOfDefinition } from './agent-hooks.js';
-import { isToolOf } from './agent-tools.js';
+import { boundsOf } from './agent-tools.js';
 import { SUBAGENT_NOTE } from './builtin.js';
 import { toolsOfChild } from './child-tools.js';
 import { createForwarder } from './forward.js';
@@ -34,13 +35,13 @@ export interface ChildSpec {
   input: Pick<TaskInput, 'model' | 'max_turns'>;
   /** The mode that the call asks for. */
   asked: PermissionMode | undefined;
-  /** Which tools whoever starts it may have. */
-  permits: (toolName: string) => boolean;
+  /** What whoever starts it may use. */
+  bounds: ServerBounds;
   /** Where it works, when not where its parent does, and the only folder that is open to it then. */
   cwd?: string;
   root?: string;
   /** The agents that it may start itself. */
-  agents(scope: () => SessionScope, permits: (toolName: string) => boolean): SessionAgents;
+  agents(scope: () => SessionScope, bounds: ServerBounds): SessionAgents;
   onCall(toolName: string): void;
 }
 
@@ -61,8 +62,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   const model = modelOf(parent, spec);
   const provider = await parent.providerFor(model.model);
   const state = await stateOf(parent, { spec, model, keySource: provider.keySource });
-  const isWanted = isToolOf(agent);
-  const permits = (name: string): boolean => isWanted(name) && spec.permits(name);
+  const bounds = boundsOf(agent, spec.bounds);
   const mcp = await openOwnServers(agent, parent, () => child);
   const child: SessionScope = {
     ...parent,
@@ -90,7 +90,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     // What it changes elsewhere is no part of the folder that can be put back.
     checkpoints: spec.root === undefined ? parent.checkpoints : undefined,
     callAside: (call) => callAside(child, call),
-    agents: spec.agents(() => child, permits),
+    agents: spec.agents(() => child, bounds),
   };
   const lists = createLists({
     known: lastLists(log.entries),
@@ -105,7 +105,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   let release: () => void = () => {};
   let isOver = false;
   const takeTools = (): void => {
-    if (!isOver) state.tools = toolsOfChild(child, { agent, own, permits });
+    if (!isOver) state.tools = toolsOfChild(child, { agent, own, bounds });
   };
   const close = async (): Promise<void> => {
     isOver = true;

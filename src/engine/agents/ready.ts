@@ -2,6 +2,7 @@
 import type { PermissionMode, TaskInput } from '../../protocol/index.js';
 import { PERMISSION_MODES, toHeddleError } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import type { SessionScope } from '../scope.js';
 import type { KeptWorktree } from '../sessions/entry.js';
 import { Log } from '../sessions/log.js';
@@ -20,7 +21,8 @@ export interface Order {
   id: string;
   toolUseId: string;
   depth: number;
-  permits: (toolName: string) => boolean;
+  /** What whoever starts it may use. */
+  bounds: ServerBounds;
   /** The agents that it may start itself. */
   below: ChildSpec['agents'];
   /** Called when it is over. */
@@ -95,7 +97,7 @@ interface Opening extends Pick<ChildSpec, 'agent' | 'identity' | 'asked'> {
 
 /** Its session, and what tells of it. */
 async function open(order: Order, opening: Opening): Promise<OpenedChild & { voice: TaskVoice }> {
-  const { tree, parent, input, permits, below } = order;
+  const { tree, parent, input, bounds, below } = order;
   const { agent, identity, asked, isBackground, worktree, signal } = opening;
   const log = opening.log ?? (await newLog(tree, parent, { agent, id: identity.id }));
   const { prompt } = input;
@@ -106,7 +108,7 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
     log,
     input,
     asked,
-    permits,
+    bounds,
     ...(worktree && { cwd: worktree.cwd, root: worktree.path }),
     agents: below,
     onCall: (toolName) => voice.tellCall(toolName),

@@ -1,6 +1,7 @@
 /** What a session sees of its agents. Types only. */
 import type { SessionStore, TaskInput } from '../../protocol/index.js';
 import type { Agent } from '../definitions/definition.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import type { AgentIdentity } from './identity.js';
 
 export interface AgentUsage {
@@ -40,7 +41,7 @@ export interface AgentTree {
 }
 
 /** The agents that a session, or an agent of it, may start. */
-export interface SessionAgents {
+export interface SessionAgents extends Pick<ServerBounds, 'reaches'> {
   readonly tree: AgentTree;
   readonly list: readonly Agent[];
   /** False: it is too deep already. */
