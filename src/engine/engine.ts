@@ -178,6 +178,7 @@ export function createEngine(parts: EngineParts): Engine {
         skillText: (name) => textOfSkill(definitions, name),
         store: log.isKept ? store : undefined,
         working: new Map(),
+        accounts: new Map(),
       },
       { depth: 1, scope: () => scope, bounds: main?.bounds },
     );

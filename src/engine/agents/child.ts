@@ -1,6 +1,7 @@
 /** The session of a subagent: that of its parent, with what is its own in the place of the parent's. */
 import type { PermissionMode, SessionConfig, TaskInput } from '../../protocol/index.js';
 import { callAside } from '../aside.js';
+import type { Account } from '../budget/account.js';
 import { agentLimits } from '../budget/options.js';
 import { refuseUnpriced } from '../choices.js';
 import { createSkillCalls } from '../commands/skills.js';
@@ -26,12 +27,15 @@ import type { AgentIdentity } from './identity.js';
 import { asksNobody, chooseMode } from './mode.js';
 import { connectServers, openOwnServers } from './own-servers.js';
 import type { SessionAgents } from './session-agents.js';
+import { turnsIn } from './spent.js';
 
 export interface ChildSpec {
   agent: Agent;
   identity: AgentIdentity;
   log: Log;
-  /** What the call says; the definition counts where it is silent. */
+  /** What it has used of its budget. */
+  account: Account;
+  /** What the call says; the definition counts where it is silent, and bounds the turns. */
   input: Pick<TaskInput, 'model' | 'max_turns'>;
   /** The mode that the call asks for. */
   asked: PermissionMode | undefined;
@@ -58,7 +62,8 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   const showsText = parent.config.forwardSubagentText ?? false;
   outbox.attach(createForwarder(parent.recorder, { agent: identity, showsText, onCall: spec.onCall }));
   const recorder = new Recorder({ log, outbox, clock, logger, preface: [], agentId: identity.id });
-  const config = toConfig(parent.config, spec);
+  const turns = turnsOf(spec);
+  const config = toConfig(parent.config, spec, turns.most);
   const model = modelOf(parent, spec);
   const provider = await parent.providerFor(model.model);
   const state = await stateOf(parent, { spec, model, keySource: provider.keySource });
@@ -69,6 +74,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     agent: identity,
     main,
     config,
+    turnsTaken: turns.taken,
     state,
     recorder,
     ...(mcp && { mcp }),
@@ -76,6 +82,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     // Turns are counted by the turn itself.
     budget: parent.budget.child(agentLimits({ ...agent, maxTurns: undefined }, agent.name), {
       owner: `the agent ${agent.name}`,
+      account: spec.account,
     }),
     ledger: createReadLedger({
       known: lastNotes(log.entries),
@@ -173,8 +180,17 @@ async function cwdOf(
   return isWithinRoots(await workspace.realPath(last), roots) ? last : start;
 }
 
+/** The definition says how many it may take in its life, the call how many for this prompt; the stricter one counts. */
+function turnsOf({ agent, input, log }: ChildSpec): { most: number | undefined; taken: number } {
+  // Zero means no limit.
+  const [ofLife, ofCall] = [agent.maxTurns || undefined, input.max_turns || undefined];
+  const taken = turnsIn(log.entries);
+  const isCalls = ofCall !== undefined && (ofLife === undefined || ofCall < ofLife - taken);
+  return isCalls ? { most: ofCall, taken: 0 } : { most: ofLife, taken };
+}
+
 /** What of the parent's choices holds for the agent, and what is its own. */
-function toConfig(config: SessionConfig, { agent, input, cwd }: ChildSpec): SessionConfig {
+function toConfig(config: SessionConfig, { agent, cwd }: ChildSpec, turns: number | undefined): SessionConfig {
   const {
     appendSystemPrompt: _append,
     includePartialMessages: _partial,
@@ -183,7 +199,6 @@ function toConfig(config: SessionConfig, { agent, input, cwd }: ChildSpec): Sess
     replayUserMessages: _replay,
     ...rest
   } = config;
-  const turns = input.max_turns ?? agent.maxTurns;
   const effort = typeof agent.effort === 'string' ? agent.effort : undefined;
   return {
     ...rest,

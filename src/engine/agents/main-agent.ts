@@ -1,6 +1,7 @@
 /** The main thread as an agent: what its definition says counts where the caller says nothing. Pure. */
 import type { PermissionMode, SessionConfig } from '../../protocol/index.js';
 import { canonicalToolName, HeddleError, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { agentLimits } from '../budget/options.js';
 import type { ServerBounds } from '../mcp/bounds.js';
 import type { Agent } from '../definitions/definition.js';
 import { mcpToolName } from '../mcp/names.js';
@@ -47,6 +48,7 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
   const append = typeof systemPrompt === 'object' && 'append' in systemPrompt ? systemPrompt.append : undefined;
   const tools = toolsFor(config.tools, agent, bounds.permits);
   const turns = maxTurns ?? agent.maxTurns;
+  const { usd, tokens, seconds } = agentLimits({ ...agent, maxTurns: undefined }, agent.name);
   return {
     ...(agent.model !== undefined && agent.model !== 'inherit' && { model: agent.model }),
     // As far as it counts for a subagent.
@@ -60,6 +62,10 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
       disallowedTools: [...(config.disallowedTools ?? []), ...(agent.disallowedTools ?? [])],
       ...(tools && { tools }),
       ...(turns !== undefined && { maxTurns: turns }),
+      // The definition limits all that its agent starts, as the call does: both hold.
+      ...(usd !== undefined && { maxBudgetUsd: Math.min(usd, config.maxBudgetUsd ?? usd) }),
+      ...(tokens !== undefined && { taskBudget: Math.min(tokens, config.taskBudget ?? tokens) }),
+      ...(seconds !== undefined && { maxSeconds: Math.min(seconds, config.maxSeconds ?? seconds) }),
       ...(effort !== undefined && { effort }),
     },
   };

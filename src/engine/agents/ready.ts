@@ -1,6 +1,7 @@
 /** Makes an agent ready: its definition, its log, where it works, and its session. */
 import type { PermissionMode, TaskInput } from '../../protocol/index.js';
 import { PERMISSION_MODES, toHeddleError } from '../../protocol/plain.js';
+import type { Account } from '../budget/account.js';
 import type { Agent } from '../definitions/definition.js';
 import type { ServerBounds } from '../mcp/bounds.js';
 import type { SessionScope } from '../scope.js';
@@ -80,7 +81,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       } finally {
         kept = await end();
       }
-      if (kept !== undefined) outcome.text += `\n\n${kept}`;
+      if (kept !== undefined) outcome.note = kept;
       voice.tellEnd(outcome);
       return outcome;
     },
@@ -106,6 +107,7 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
     agent,
     identity,
     log,
+    account: await accountOf(tree, parent, { id: identity.id, log }),
     input,
     asked,
     bounds,
@@ -115,6 +117,13 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
   };
   const { child, close } = await openChild(parent, spec, signal);
   return { child, close, voice };
+}
+
+/** A budget that is spent stays spent, in this process and the next. */
+async function accountOf(tree: AgentTree, parent: SessionScope, of: { id: string; log: Log }): Promise<Account> {
+  const account = tree.accounts.get(of.id) ?? (await (await import('./spent.js')).restoreAccount(tree, parent, of));
+  tree.accounts.set(of.id, account);
+  return account;
 }
 
 async function newLog(

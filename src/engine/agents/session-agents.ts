@@ -1,5 +1,6 @@
 /** What a session sees of its agents. Types only. */
 import type { SessionStore, TaskInput } from '../../protocol/index.js';
+import type { Account } from '../budget/account.js';
 import type { Agent } from '../definitions/definition.js';
 import type { ServerBounds } from '../mcp/bounds.js';
 import type { AgentIdentity } from './identity.js';
@@ -15,6 +16,8 @@ export interface AgentOutcome extends AgentUsage {
   /** `completed`: the text is its answer. Else it says what went wrong, after what the agent had said. */
   status: 'completed' | 'failed' | 'stopped';
   text: string;
+  /** What whoever started it must know beside that: where its work is. */
+  note?: string;
 }
 
 /** An agent that has all it needs and has not begun. */
@@ -36,6 +39,8 @@ export interface AgentTree {
   store: SessionStore | undefined;
   /** Those that work or are about to, by id, until they are over. These never reject. */
   readonly working: Map<string, Promise<void>>;
+  /** What each has used of its budget, by id: who goes on with one goes on with that. */
+  readonly accounts: Map<string, Account>;
   /** The text of a skill, for agents that know it from the start. Undefined when there is none of this name. */
   skillText?: (name: string) => Promise<string | undefined>;
 }

@@ -75,10 +75,34 @@ function readDescription(reader: FieldReader, prompt: string): string {
   return firstWords(prompt);
 }
 
+const BUDGETS = [
+  ['maxBudgetUsd', 'max-budget-usd'],
+  ['maxTokens', 'max-tokens'],
+  ['maxSeconds', 'max-seconds'],
+] as const;
+
+type Budgets = Pick<Agent, (typeof BUDGETS)[number][0]>;
+type Restrictions = Pick<Agent, 'tools' | 'disallowedTools' | 'permissionMode' | 'hooks'> & Budgets;
+
+/** Undefined when one of them cannot be read: it would use more than was meant. */
+function readBudgets(reader: FieldReader): Budgets | undefined {
+  const budgets: Budgets = {};
+  for (const [name, other] of BUDGETS) {
+    const field = reader.find(name, other);
+    if (field === undefined) continue;
+    const value = reader.number(name, other) ?? 0;
+    const isWhole = name === 'maxTokens';
+    if (value <= 0 || (isWhole && !Number.isSafeInteger(value))) {
+      reader.fail(field.line, `"${name}" must be a ${isWhole ? 'whole ' : ''}number above 0; the agent is not loaded`);
+      return undefined;
+    }
+    budgets[name] = value;
+  }
+  return budgets;
+}
+
 /** Undefined when one of them cannot be read. */
-async function readRestrictions(
-  reader: FieldReader,
-): Promise<Pick<Agent, 'tools' | 'disallowedTools' | 'permissionMode' | 'hooks'> | undefined> {
+async function readRestrictions(reader: FieldReader): Promise<Restrictions | undefined> {
   for (const names of [TOOLS, DISALLOWED]) {
     const field = reader.find(...names);
     if (field === undefined || isListLike(field.value)) continue;
@@ -86,10 +110,12 @@ async function readRestrictions(
     return undefined;
   }
   const hooks = await readHooks(reader);
-  if (hooks === 'broken') return undefined;
+  const budgets = readBudgets(reader);
+  if (hooks === 'broken' || budgets === undefined) return undefined;
   const tools = reader.find(...TOOLS)?.value;
   const isAll = [tools].flat().length === 1 && ALL_TOOLS.test([tools].flat().join('').trim());
   return {
+    ...budgets,
     ...given('tools', isAll ? undefined : reader.names(...TOOLS)?.slice()),
     ...given('disallowedTools', reader.names(...DISALLOWED)?.slice()),
     ...given('permissionMode', readMode(reader)),

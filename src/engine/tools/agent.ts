@@ -57,7 +57,7 @@ async function waitFor(
 ): Promise<ToolOutput> {
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
-  const { status, text, totalTokens, toolUses, durationMs } = outcome;
+  const { status, text, note, totalTokens, toolUses, durationMs } = outcome;
   const content = [
     { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
     { type: 'text' as const, text: describeEnd(id, outcome, mayResume) },
@@ -70,7 +70,7 @@ async function waitFor(
       prompt,
       agentId: id,
       agentType: type,
-      content: [{ type: 'text', text }],
+      content: [{ type: 'text', text: withNote(text, note) }],
       totalDurationMs: durationMs,
       totalTokens,
       totalToolUseCount: toolUses,
@@ -78,8 +78,15 @@ async function waitFor(
   };
 }
 
-const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome, mayResume: boolean): string =>
-  `agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
+const withNote = (text: string, note: string | undefined): string => (note === undefined ? text : `${text}\n\n${note}`);
+
+/** A block of its own: however long the answer is, this is not cut. */
+const describeEnd = (
+  id: string,
+  { note, totalTokens, toolUses, durationMs }: AgentOutcome,
+  mayResume: boolean,
+): string =>
+  `${note === undefined ? '' : `${note}\n`}agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
   `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;
 
 /** In the background it outlives the call and the turn. */
@@ -99,11 +106,12 @@ function launch(
     outputPath: file.path,
     agent: { type, prompt, depth },
     async run(signal) {
-      const { status, text, totalTokens, toolUses, durationMs } = await agent.run(signal);
-      file.write(Buffer.from(text));
+      const { status, text, note, totalTokens, toolUses, durationMs } = await agent.run(signal);
+      file.write(Buffer.from(withNote(text, note)));
       file.close();
       const usage = { total_tokens: totalTokens, tool_uses: toolUses, duration_ms: durationMs };
-      const result = text.length <= MAX_TOLD ? text : `${cutText(text, MAX_TOLD)}\n[The rest is in ${file.path}]`;
+      const told = text.length <= MAX_TOLD ? text : `${cutText(text, MAX_TOLD)}\n[The rest is in ${file.path}]`;
+      const result = withNote(told, note);
       return { status, summary: `Agent "${description}" ${ENDS[status]}`, result, usage };
     },
   });
