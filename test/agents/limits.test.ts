@@ -51,14 +51,14 @@ describe('G7: limits of a definition', () => {
     const run = await open(
       [
         started('t1'),
-        async () => {
-          await clock.advance(1_500);
+        () => {
+          clock.advance(1_500);
           calls += 1;
           return 'woven';
         },
         ({ body }) => started('t2', { resume: agentIdIn(JSON.stringify(body.messages)) }),
-        async () => {
-          await clock.advance(1_500);
+        () => {
+          clock.advance(1_500);
           calls += 1;
           return 'never';
         },
@@ -108,8 +108,8 @@ describe('G7: limits of a definition', () => {
         started('t1'),
         { toolUse: task('t2', { subagent_type: 'deep' }), usage: USAGE },
         { toolUse: task('t3', { subagent_type: 'deep' }), usage: USAGE },
-        async () => {
-          await clock.advance(7_000);
+        () => {
+          clock.advance(7_000);
           return { text: 'deepest', usage: USAGE };
         },
         { text: 'deep', usage: USAGE },
@@ -171,8 +171,8 @@ describe('G7: limits of a definition', () => {
 
   it('maxSeconds of the main thread', async () => {
     const clock = createFakeClock();
-    const advance = async () => {
-      await clock.advance(1_000);
+    const advance = () => {
+      clock.advance(1_000);
       return { toolUse: bash('b1', 'echo x') };
     };
     const run = await open([advance], { clock, config: { agents: weaver({ maxSeconds: 0.5 }), agent: 'weaver' } });

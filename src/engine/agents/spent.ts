@@ -69,7 +69,7 @@ function workIn(entries: readonly Entry[]): Span[] {
   let from: number | undefined;
   let last = 0;
   for (const entry of entries) {
-    const at = 'timestamp' in entry ? Date.parse(String(entry.timestamp)) : Number.NaN;
+    const at = 'timestamp' in entry ? Date.parse(entry.timestamp) : Number.NaN;
     if (Number.isNaN(at)) continue;
     const state = isLifeEntry(entry) && entry.kind === 'turn' ? entry.state : undefined;
     if (from !== undefined && state !== undefined) {

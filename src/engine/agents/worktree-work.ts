@@ -11,16 +11,13 @@ const HONEST = [
   'sparse.expectFilesOutsideOfPatterns=false',
 ].flatMap((setting) => ['-c', setting]);
 /** Every file that is there, whatever the configuration hides: work that git does not look at is work, too. */
-const STATUS = [
-  ...HONEST,
-  ...['status', '--porcelain', '--untracked-files=all', '--ignored', '--ignore-submodules=none'],
-];
+const STATUS = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--ignore-submodules=none'];
 
 /** Undefined where it is proven that there is none; else what it is, when that is not plain to see there. Never rejects. */
 export async function findWork(git: Git, tree: KeptWorktree): Promise<string | undefined> {
   const { path, base, branch } = tree;
   if (base === undefined) return '';
-  const [changes, head] = await Promise.all([git(path, STATUS), git(path, ['rev-parse', 'HEAD'])]);
+  const [changes, head] = await Promise.all([git(path, [...HONEST, ...STATUS]), git(path, ['rev-parse', 'HEAD'])]);
   if (!changes.ok || changes.out !== '' || !head.ok || head.out !== base) return '';
   const tip =
     branch === undefined ? undefined : await git(path, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`]);
