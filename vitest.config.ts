@@ -8,7 +8,8 @@ export default defineConfig({
     pool: 'forks',
     // Most of them wait for files and processes: one for each core, though the runner itself takes a part of one.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Long enough for a machine that does much else: only what hangs is to fail.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -23,7 +23,8 @@ export async function askAboutFolder(config: SessionConfig, { stdin, stdout }: T
   const wasTrusted = await trust.isTrusted(folder);
   const settings = await loadSettings({ files, sources, trusted: wasTrusted });
   // As if it were trusted: which servers would a person be asked about?
-  const { waiting } = await resolveServers(config, { settings, folder, trusted: true });
+  const wouldBe = wasTrusted ? settings : await loadSettings({ files, sources, trusted: true });
+  const { waiting } = await resolveServers(config, { settings: wouldBe, folder });
   const undecided = new Map([...waiting].filter(([, { approval }]) => approval?.state !== 'rejected'));
   const isWaiting = settings.inert.some(({ waits }) => waits) || undecided.size > 0;
   if (!isWaiting) return wasTrusted;
@@ -42,13 +43,21 @@ export async function askAboutFolder(config: SessionConfig, { stdin, stdout }: T
 
 async function resolveServers(
   { configDir, cwd, env, settingSources = [], strictMcpConfig = false }: SessionConfig,
-  { settings, folder, trusted }: { settings: LoadedSettings; folder: string; trusted: boolean },
+  { settings, folder }: { settings: LoadedSettings; folder: string },
 ): Promise<Pick<ResolvedServers, 'waiting'>> {
   if (!settingSources.includes('project')) return { waiting: new Map() };
-  const { createMcpApprovals, resolveMcpServers } = await import('../engine/index.js');
-  const approvals = createMcpApprovals({ configDir });
-  const projectFile = join(folder, '.mcp.json');
-  return resolveMcpServers({ flags: [], strict: strictMcpConfig, settings, projectFile, trusted, env, cwd, approvals });
+  const { createMcpApprovals, findBroughtServers, resolveMcpServers } = await import('../engine/index.js');
+  return resolveMcpServers({
+    flags: [],
+    strict: strictMcpConfig,
+    settings,
+    brought: await findBroughtServers(settings, cwd),
+    projectFile: join(folder, '.mcp.json'),
+    trusted: settings.trusted,
+    env,
+    cwd,
+    approvals: createMcpApprovals({ configDir }),
+  });
 }
 
 async function withLines<T>({ stdin, stdout }: Terminal, ask: (readLine: ReadLine) => Promise<T>): Promise<T> {

@@ -48,8 +48,8 @@ export interface Loaded extends ResolvedServers {
 
 /** All servers that a session in this folder would have. */
 export async function loadServers({ cwd, configDir, home = homedir(), managedDir, env }: McpParts): Promise<Loaded> {
-  const { createMcpApprovals, createTrust, findProjectRoot, loadSettings, resolveMcpServers, settingsFiles } =
-    await import('../engine/index.js');
+  const engine = await import('../engine/index.js');
+  const { createMcpApprovals, createTrust, findProjectRoot, loadSettings, resolveMcpServers, settingsFiles } = engine;
   const projectRoot = findProjectRoot({ cwd, home });
   const files = settingsFiles({ configDir, projectRoot, home, ...(managedDir && { managedDir }) });
   const trusted = await createTrust({ configDir, home }).isTrusted(projectRoot);
@@ -60,6 +60,7 @@ export async function loadServers({ cwd, configDir, home = homedir(), managedDir
     flags: [],
     strict: false,
     settings,
+    brought: await engine.findBroughtServers(settings, cwd),
     projectFile: join(projectRoot, '.mcp.json'),
     trusted,
     env: all,

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { DefinitionProblem, Examination, ExaminedPlugin } from '../engine/index.js';
+import type { DefinitionProblem, Examination, ExaminedPlugin, LoadedSettings } from '../engine/index.js';
 import { HeddleError } from '../protocol/plain.js';
 import { describeFailure } from './failure.js';
 import { toTable } from './table.js';
@@ -13,22 +13,29 @@ export interface PluginParts {
   stdout: Output & { isTTY?: boolean; columns?: number };
   stderr: Output;
   cwd: string;
+  /** Where settings are, which may enable plugins. Absent: none are read. */
+  configDir?: string;
+  home?: string;
+  /** Folders of managed policy; those of the platform when absent. */
+  managedDir?: string | readonly string[];
 }
 
 const HELP = `Usage: heddle plugin list [--plugin-dir <folder> ...] [--json]
        heddle plugin validate <folder> [--strict] [--json]
 
-list       what each plugin brings, where it comes from, and what is wrong with it
+list       what each plugin brings, where it comes from, and what is wrong with it: those that are named, and
+           those that settings enable
 validate   everything that is wrong in a plugin, with file and line: manifest, commands, agents, skills, output
-           styles, hooks, MCP servers
+           styles, hooks, MCP servers; in a marketplace, in all of its plugins
 
 Options:
-  --plugin-dir <folder>   a folder with a plugin, as for heddle itself; repeatable
+  --plugin-dir <folder>   a folder with a plugin or a marketplace, as for heddle itself; repeatable
   --strict                warnings count as errors
   --json                  for programs
 
 A plugin is a folder with commands/, agents/, skills/, output-styles/, hooks/hooks.json or .mcp.json, and a manifest,
-.claude-plugin/plugin.json, that gives it a name. Nothing of it is run here.
+.claude-plugin/plugin.json, that gives it a name. A marketplace is a folder with .claude-plugin/marketplace.json, which
+names plugins. Nothing of them is run here, and nothing is fetched.
 Exit codes: 0 fine (or warnings only), 1 something is wrong.
 `;
 
@@ -96,27 +103,66 @@ function readAsked(command: string, words: readonly string[]): Asked | undefined
 }
 
 /** The person named these folders, so nobody has to trust them first. */
-async function examine({ folders }: Asked, { cwd }: PluginParts): Promise<Examination> {
+async function examine({ folders }: Asked, cwd: string, settings?: LoadedSettings): Promise<Examination> {
   const { loadPluginFunctions } = await import('../engine/index.js');
   const { examinePlugins } = await loadPluginFunctions();
   return examinePlugins(
     folders.map((path) => ({ path, scope: 'flag' as const })),
-    { cwd },
+    { cwd, ...(settings && { settings }) },
   );
 }
 
 // ---- list ----------------------------------------------------------------------------------------------------------
 
 async function list(asked: Asked, parts: PluginParts): Promise<number> {
-  const examination = await examine(asked, parts);
-  const { plugins, problems } = examination;
+  const settings = await readSettings(parts);
+  const examination = await examine(asked, parts.cwd, settings);
+  const { plugins, marketplaces, problems } = examination;
   const { stdout, stderr } = parts;
   if (asked.json) stdout.write(`${toVisibleJson(toJson(examination))}\n`);
   else if (plugins.length > 0) stdout.write(toPluginTable(plugins, parts));
   else stdout.write(asked.folders.length === 0 ? NONE_NAMED : 'There is no plugin in what was named.\n');
-  if (!asked.json) for (const problem of problems) stderr.write(`${describe(problem, parts.cwd)}\n`);
+  if (!asked.json) {
+    for (const problem of problems) stderr.write(`${describe(problem, parts.cwd)}\n`);
+    for (const line of describeElsewhere(marketplaces, parts.cwd)) stderr.write(line);
+    if (settings) await tellWaiting(settings, stderr);
+  }
   return hasErrors(problems) ? 1 : 0;
 }
+
+/** As a session here would have them. */
+async function readSettings({ cwd, configDir, home = homedir(), managedDir }: PluginParts) {
+  if (configDir === undefined) return undefined;
+  const { createTrust, findProjectRoot, loadSettings, refuseBrokenSettings, settingsFiles } = await import(
+    '../engine/index.js'
+  );
+  const projectRoot = findProjectRoot({ cwd, home });
+  const files = settingsFiles({ configDir, projectRoot, home, ...(managedDir && { managedDir }) });
+  const trusted = await createTrust({ configDir, home }).isTrusted(projectRoot);
+  const settings = await loadSettings({ files, sources: ['user', 'project', 'local'], trusted });
+  refuseBrokenSettings(settings);
+  return settings;
+}
+
+const PLUGIN_KEYS = ['enabledPlugins', 'extraKnownMarketplaces'];
+
+async function tellWaiting({ inert, files }: LoadedSettings, stderr: Output): Promise<void> {
+  const { describeInert } = await import('../engine/index.js');
+  const waiting = describeInert(
+    inert.filter(({ key }) => PLUGIN_KEYS.includes(key)),
+    files.projectRoot,
+  );
+  if (waiting !== undefined) stderr.write(`note: ${toVisibleLine(waiting)}\n`);
+}
+
+/** Nothing is wrong with these; they are not here. */
+const describeElsewhere = (marketplaces: Examination['marketplaces'], cwd: string): string[] =>
+  marketplaces
+    .flatMap(({ elsewhere }) => elsewhere)
+    .map(({ name, where, file, line }) => {
+      const text = `"${name}" is elsewhere (${where}), and nothing is fetched; get it, and name its folder`;
+      return `note: ${describePlace({ file, line }, cwd)}: ${toVisibleLine(text)}\n`;
+    });
 
 const NONE_NAMED = 'No plugin is named. To see what one brings: heddle plugin list --plugin-dir <folder>\n';
 
@@ -128,17 +174,23 @@ function toPluginTable(plugins: readonly ExaminedPlugin[], { stdout }: PluginPar
     { title: 'FROM', flexible: true },
     { title: 'PROBLEMS' },
   ];
-  const rows = plugins.map(({ plugin: { name, version = '-', root, source }, brings, problems }) => [
+  const rows = plugins.map(({ plugin: { name, version = '-', root, source, marketplace }, brings, problems }) => [
     toVisibleLine(name),
     toVisibleLine(version),
     describeContents(brings),
-    `${shortFolder(root)} (${SOURCES[source]})`,
+    `${shortFolder(root)} (${marketplace === undefined ? '' : `${toVisibleLine(marketplace)}, `}${SOURCES[source]})`,
     countProblems(problems),
   ]);
   return toTable(columns, rows, stdout.isTTY ? (stdout.columns ?? 80) : undefined);
 }
 
-const SOURCES = { flag: '--plugin-dir', project: 'project settings', user: 'user settings' } as const;
+const SOURCES = {
+  managed: 'managed settings',
+  flag: '--plugin-dir',
+  local: 'local settings',
+  project: 'project settings',
+  user: 'user settings',
+} as const;
 
 function shortFolder(folder: string): string {
   const home = homedir();
@@ -178,16 +230,27 @@ function countProblems(problems: readonly DefinitionProblem[]): string {
 // ---- validate ------------------------------------------------------------------------------------------------------
 
 async function validate(asked: Asked, parts: PluginParts): Promise<number> {
-  const examination = await examine(asked, parts);
-  const { plugins, problems } = examination;
+  const examination = await examine(asked, parts.cwd);
+  const { plugins, marketplaces, problems } = examination;
   const { stdout } = parts;
   const isValid = asked.strict ? problems.length === 0 : !hasErrors(problems);
   if (asked.json) {
-    const [plugin = null] = toJson(examination).plugins;
-    stdout.write(`${toVisibleJson({ valid: isValid, plugin, problems })}\n`);
+    const { plugins: all, marketplaces: of } = toJson(examination);
+    const [marketplace = null] = of;
+    const plugin = marketplace === null ? (all[0] ?? null) : null;
+    const found = { plugin, ...(marketplace && { marketplace, plugins: all }) };
+    stdout.write(`${toVisibleJson({ valid: isValid, ...found, problems })}\n`);
     return isValid ? 0 : 1;
   }
   for (const problem of problems) stdout.write(`${describe(problem, parts.cwd)}\n`);
+  for (const line of describeElsewhere(marketplaces, parts.cwd)) stdout.write(line);
+  for (const { name, elsewhere } of marketplaces) {
+    const offered = [
+      count(plugins.length, 'plugin') || 'no plugin',
+      ...(elsewhere.length > 0 ? [`${elsewhere.length} elsewhere`] : []),
+    ];
+    stdout.write(`${toVisibleLine(name)} is a marketplace of ${offered.join(', and ')}.\n`);
+  }
   for (const { plugin, brings } of plugins) {
     const title = [plugin.name, plugin.version ?? ''].join(' ').trim();
     stdout.write(`${toVisibleLine(title)} brings ${describeContents(brings)}.\n`);
@@ -201,14 +264,26 @@ const hasErrors = (problems: readonly DefinitionProblem[]): boolean =>
   problems.some(({ severity }) => severity === 'error');
 
 /** `error: file:line: text`, the file as short as it can be said from here. */
-function describe({ severity, file, line, text }: DefinitionProblem, cwd: string): string {
-  const way = relative(cwd, file);
-  const shown = way === '' || way.startsWith('..') || isAbsolute(way) ? file : way;
-  return toVisible(`${severity}: ${toVisibleLine(shown)}${line === 0 ? '' : `:${line}`}: ${toVisibleLine(text)}`);
+function describe({ severity, text, ...place }: DefinitionProblem, cwd: string): string {
+  return toVisible(`${severity}: ${describePlace(place, cwd)}: ${toVisibleLine(text)}`);
 }
 
-function toJson({ plugins, problems }: Examination) {
+function describePlace({ file, line }: { file: string; line: number }, cwd: string): string {
+  const way = relative(cwd, file);
+  const shown = way === '' || way.startsWith('..') || isAbsolute(way) ? file : way;
+  return `${toVisibleLine(shown)}${line === 0 ? '' : `:${line}`}`;
+}
+
+function toJson({ plugins, marketplaces, problems }: Examination) {
   return {
+    marketplaces: marketplaces.map(({ name, root, file, entries, elsewhere, renames }) => ({
+      name,
+      root,
+      file,
+      plugins: entries.map((entry) => entry.name),
+      elsewhere: elsewhere.map((each) => ({ name: each.name, where: each.where, line: each.line })),
+      ...(renames.size > 0 && { renames: Object.fromEntries(renames) }),
+    })),
     plugins: plugins.map(({ plugin, brings, problems: own }) => {
       const { folders: _, hooks: __, mcpServers: ___, ...facts } = plugin;
       return { ...facts, brings, problems: own };

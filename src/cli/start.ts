@@ -87,7 +87,8 @@ async function run(argv: readonly string[]): Promise<number> {
   }
   if (argv[0] === 'plugin') {
     const { runPlugin } = await import('./plugin.js');
-    return runPlugin(argv.slice(1), { stdout: process.stdout, stderr: process.stderr, cwd: currentFolder() });
+    const { stdout, stderr } = process;
+    return runPlugin(argv.slice(1), { stdout, stderr, cwd: currentFolder(), configDir: environment.configDir });
   }
   if (argv[0] === 'completion') {
     const { completionScript } = await import('./completion.js');

@@ -26,9 +26,9 @@ const HELP = `Usage: heddle trust [folder]            trust a folder and those b
        heddle trust --list [--json]     the folders that are trusted
 
 Until a folder is trusted, its .claude/settings.json and settings.local.json may only restrict: rules that deny or ask
-count; hooks, variables, MCP servers, helpers and rules that allow wait. Commands see only the basic variables of the
-environment. The home folder, / and folders that everyone
-may write to are trusted for themselves alone. What is trusted is kept in .claude.json of the configuration folder.
+count; hooks, variables, MCP servers, plugins, helpers and rules that allow wait. Commands see only the basic variables
+of the environment. The home folder, / and folders that everyone may write to are trusted for themselves alone. What is
+trusted is kept in .claude.json of the configuration folder.
 `;
 
 const OPTIONS = new Set(['--help', '-h', '--json', '--list', '--remove']);
@@ -122,13 +122,10 @@ export async function askTrust({ folder, inert, more = [], write, readLine }: Tr
   return /^y(es)?$/i.test(answer);
 }
 
-/** Known, so that files load, and nothing comes of them. */
-const UNUSED: ReadonlySet<string> = new Set(['enabledPlugins', 'extraKnownMarketplaces']);
-
 /** One line for each thing that waits for trust. */
 export function describeWaiting(inert: readonly InertKey[]): string[] {
   return inert
-    .filter(({ key, waits }) => waits && !UNUSED.has(key))
+    .filter(({ waits }) => waits)
     .flatMap(({ key, value }) => describeKey(key, value))
     .map((line) => `  ${toVisibleLine(line)}\n`);
 }
@@ -138,9 +135,21 @@ function describeKey(key: string, value: unknown): string[] {
   if (key === 'hooks') return entries.flatMap(([event, matchers]) => describeHooks(event, matchers));
   if (key === 'env') return entries.map(([name, text]) => `variable ${name}=${String(text)}`);
   if (key === 'mcpServers') return entries.map(([name, server]) => `MCP server ${name}: ${describeServer(server)}`);
+  if (key === 'enabledPlugins') return entries.map(([name, isOn]) => describePlugin(name, isOn));
+  if (key === 'extraKnownMarketplaces') {
+    return entries.map(([name, market]) => `marketplace ${name}: ${describeMarketplace(market)}`);
+  }
   if (key === 'permissions.allow') return entries.map(([, rule]) => `runs unasked: ${toText(rule)}`);
   if (key === 'permissions.additionalDirectories') return entries.map(([, folder]) => `opens ${toText(folder)}`);
   return [`${key}: ${toText(value)}`];
+}
+
+const describePlugin = (name: string, isOn: unknown): string =>
+  isOn === false ? `plugin ${name} is switched off` : `plugin ${name}, which may run commands`;
+
+function describeMarketplace(market: unknown): string {
+  const { source: kind, path } = (market as { source?: { source?: unknown; path?: unknown } } | null)?.source ?? {};
+  return toText((kind === 'directory' || kind === 'file') && typeof path === 'string' ? path : market);
 }
 
 interface WrittenHook {

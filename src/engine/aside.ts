@@ -39,6 +39,7 @@ async function attemptAside(scope: SessionScope, call: AsideCall): Promise<Conte
   const { body, reservation } = fitted;
   const answer = startAnswer();
   const blocks: ContentBlock[] = [];
+  const startedAt = scope.clock.monotonic();
   try {
     const onResponse = ({ rateLimit }: ModelResponseInfo): void => tellRateLimit(scope, rateLimit);
     for await (const batch of provider.stream({ body, betas: [] }, { signal: call.signal, onResponse })) {
@@ -48,6 +49,7 @@ async function attemptAside(scope: SessionScope, call: AsideCall): Promise<Conte
       }
     }
   } finally {
+    scope.spending.addTime(scope.clock.monotonic() - startedAt);
     reservation.settle(endOf(answer, blocks));
     charge(scope, { purpose: call.purpose, model, answer });
   }

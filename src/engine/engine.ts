@@ -17,6 +17,7 @@ import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
 import { mayBypass, refuseUnpriced } from './choices.js';
+import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
 import { createSkillCalls, textOfSkill } from './commands/skills.js';
 import type { Agent } from './definitions/definition.js';
@@ -106,6 +107,7 @@ export function createEngine(parts: EngineParts): Engine {
   };
 
   const openWith = async (called: SessionConfig, onFailure: (undo: () => unknown) => void): Promise<Session> => {
+    const openedAt = clock.monotonic();
     checkConfig(called);
     refuseUnsupported(called);
     const home = called.env.HOME || '/';
@@ -120,7 +122,9 @@ export function createEngine(parts: EngineParts): Engine {
     const main = await openMainAgent(asked, definitions.agents);
     const config = main?.config ?? asked;
     checkConfig(config);
-    const servers = await findAllServers(config, { settings: settings.loaded, plugins: definitions.plugins, main });
+    const findConfigured = () =>
+      findAllServers(config, { settings: settings.loaded, plugins: definitions.plugins, main });
+    const servers = await findConfigured();
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
       stylesOf(definitions.styles),
@@ -191,6 +195,7 @@ export function createEngine(parts: EngineParts): Engine {
       own: { lists, store: log.isKept ? store : undefined },
       mcp: () => scope.mcp,
       disabled: config.disableSlashCommands ?? false,
+      chosen: config.skills,
       clock,
       logger,
       tell(known) {
@@ -219,7 +224,13 @@ export function createEngine(parts: EngineParts): Engine {
         const ids = { uuid: clock.uuid(), session_id: key.sessionId };
         recorder.emit({ type: 'system', subtype: 'informational', tag: 'settings', ...notice, ...ids });
       },
-      notices: [...noticesOf(sandbox), ...servers.notices, ...ofStyle, ...definitions.problems.map(toNotice)],
+      notices: [
+        ...noticesOf(sandbox),
+        ...servers.notices,
+        ...ofStyle,
+        ...definitions.problems.map(toNotice),
+        ...noticesOfSkills(config.skills, definitions),
+      ],
     });
     const granted = grantedUpdates(entries);
     if (granted.length > 0) await guard.update(granted);
@@ -248,6 +259,7 @@ export function createEngine(parts: EngineParts): Engine {
       config,
       state,
       clock,
+      openedAt,
       logger,
       catalog,
       workspace,
@@ -256,8 +268,17 @@ export function createEngine(parts: EngineParts): Engine {
       forms: new Questions<Form>(),
       commands,
       definitions,
-      ...(main && { opening: main.opening }),
+      ...(main && { opening: main.opening, mainAgent: main.agent }),
       ...(style && { style }),
+      async reloadPlugins() {
+        await definitions.reloadPlugins();
+        await commands.reload();
+        await replaceHooks();
+        const found = await findConfigured();
+        scope.mcp.begin();
+        await scope.mcp.configure(found.servers);
+        guard.tell(found.notices);
+      },
       memory: openMemory(config.settingSources ?? [], () => scope),
       mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope, bounds: main?.bounds }),
       toolApprovals: async () =>
@@ -294,9 +315,10 @@ export function createEngine(parts: EngineParts): Engine {
       await sandbox?.close();
       await kept.release();
     };
-    await openHookSettings(scope, {
+    const ofMain = main ? [main.hooksOf(settings.loaded)].flat() : [];
+    const replaceHooks = await openHookSettings(scope, {
       settings,
-      plugins: [...toHookSources(definitions.plugins), ...(main ? [main.hooksOf(settings.loaded)].flat() : [])],
+      plugins: () => [...toHookSources(definitions.plugins), ...ofMain],
     });
     if (servers.servers.size > 0) {
       void scope.mcp.set(new Map());
@@ -334,7 +356,7 @@ async function findAllServers(
   const { settings, plugins, main } = parts;
   const servers = await findServers(config, settings, plugins);
   if (main === undefined || Object.keys(main.mcpServers).length === 0) return servers;
-  main.refuseTaken(main, servers.servers.keys());
+  if (config.strictMcpConfig !== true) main.refuseTaken(main, servers.servers.keys());
   return findServers(config, settings, [...plugins, main]);
 }
 

@@ -94,17 +94,26 @@ export class Guard {
     for (const notice of this.takeNews()) this.#parts.onNotice(notice);
   }
 
+  /** Tells what else concerns what is configured. */
+  tell(notices: readonly SettingsNotice[]): void {
+    for (const notice of notices) this.#parts.onNotice(notice);
+  }
+
   /** Reads settings files that have changed. */
   refresh(): Promise<void> {
     return this.#parts.settings.refresh();
+  }
+
+  /** See `SessionSettings`. */
+  apply(...[given, ready]: Parameters<SessionSettings['apply']>): Promise<void> {
+    return this.#parts.settings.apply(given, ready);
   }
 
   /** All rules in force; settings files that have changed are read first. */
   async rules({ turn = [], deny = [] }: ScopeRules = {}): Promise<RuleBook> {
     await this.refresh();
     const base = (this.#book ??= await this.#compile(this.layers));
-    const { disallowedTools: called = [] } = this.#parts.config;
-    const more = { turn, deny: deny.filter((rule) => !called.includes(rule)) };
+    const more = { turn, deny: this.beside(deny) };
     if (more.turn.length + more.deny.length === 0) return base;
     if (this.#wider?.base !== base || this.#wider.books.size >= MAX_BOOKS) this.#wider = { base, books: new Map() };
     const { books } = this.#wider;
@@ -112,6 +121,12 @@ export class Guard {
     const book = books.get(key) ?? (await this.#compile(this.#layersWith(more)));
     books.set(key, book);
     return book;
+  }
+
+  /** Those of these denials that the session was not called with: the definition of an agent brings them. */
+  beside(deny: readonly string[] = []): string[] {
+    const { disallowedTools: called = [] } = this.#parts.config;
+    return deny.filter((rule) => !called.includes(rule));
   }
 
   /** The rules as they were written, layer by layer. */

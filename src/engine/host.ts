@@ -17,6 +17,7 @@ import type {
 import { HeddleError, PERMISSION_MODES, type PermissionMode, toHeddleError } from '../protocol/plain.js';
 import { Peer } from '../wire/index.js';
 import { setTitle } from './choices.js';
+import { limitSkills } from './commands/chosen-skills.js';
 import type { Preview } from './commands/preview.js';
 import type { Engine } from './engine.js';
 import { exitCodeOf } from './manners.js';
@@ -24,6 +25,7 @@ import type { Exchange } from './mcp/connection.js';
 import type { ServerDefinition } from './mcp/servers.js';
 import { emptyUsage } from './model/usage-sum.js';
 import type { Ask, Form } from './questions.js';
+import { handleSessionRequests } from './requests/table.js';
 import type { Session } from './session.js';
 import { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 
@@ -38,6 +40,8 @@ export interface HostOptions {
 }
 
 const KEEP_ALIVE_MS = 1_000;
+/** For requests that are still worked on when all prompts are answered: a server that hangs does not hold up the end. */
+const LAST_ANSWERS_MS = 5_000;
 const NOT_FOR_CLIENTS = 'Clients of this server can only bring servers of their own process.';
 /** Servers of the host answer at once, or are waited for no longer: no server holds up the first model call. */
 const HOST_GRACE_MS = 500;
@@ -58,10 +62,11 @@ export async function serveHost(options: HostOptions): Promise<number> {
     onInvalid: (frame, error) => host.refuse(frame, error),
   });
   host.serve(peer);
-  const answered = peer.inputEnded.then(() => {
+  const answered = peer.inputEnded.then(async () => {
     // A host that died and one that merely has no more to say look alike until we write to it.
     if (!channel.trusted) peer.keepAlive(KEEP_ALIVE_MS);
-    return host.drain();
+    await host.drain();
+    await peer.answered(LAST_ANSWERS_MS);
   });
   const reason = await Promise.race([answered, peer.closed]);
   await host.close();
@@ -83,6 +88,8 @@ class Host {
   #detachHooks: () => void = () => {};
   /** Messages are handed over one after the other, behind the opening of the session. */
   #order: Promise<void> = Promise.resolve();
+  /** Settles when `initialize` is answered: no turn begins before. The session opens meanwhile. */
+  #greeted: Promise<unknown> = Promise.resolve();
   exitCode = 0;
 
   constructor({ engine, channel, config, logger, pid }: HostOptions) {
@@ -95,7 +102,11 @@ class Host {
 
   serve(peer: Peer<'engine'>): void {
     this.#peer = peer;
-    peer.handle('initialize', (params) => this.#initialize(params));
+    peer.handle('initialize', (params) => {
+      const answer = this.#initialize(params);
+      this.#greeted = answer.catch(() => undefined);
+      return answer;
+    });
     peer.handle('interrupt', async ({ cancel_queued }) => {
       const session = await this.#session;
       const outcome = session?.interrupt({ cancelQueued: cancel_queued ?? false });
@@ -162,6 +173,18 @@ class Host {
       await (await this.#session)?.tellEnd();
       return undefined;
     });
+    handleSessionRequests((subtype, handler) => peer.handle(subtype, handler), {
+      // What was sent before a request is there when it is answered.
+      open: async () => {
+        const session = await this.#open();
+        await this.#order;
+        return session;
+      },
+      config: () => this.#config,
+    });
+    // Told by hosts that share a screen; nothing here depends on them.
+    peer.handle('set_color', () => undefined);
+    peer.handle('set_has_subscribers', () => undefined);
     peer.handle('list_models', () => ({ models: modelInfos(this.#engine) }));
     peer.handle('get_binary_version', () => ({ version: HEDDLE_VERSION }));
     peer.handle('get_session_cost', async () => {
@@ -193,7 +216,7 @@ class Host {
   }
 
   /** Waits until everything that was sent in is answered. */
-  async drain(): Promise<undefined> {
+  async drain(): Promise<void> {
     await this.#order;
     const session = await this.#session?.catch(() => undefined);
     session?.endInput();
@@ -211,8 +234,10 @@ class Host {
   async #submit(message: UserMessage): Promise<void> {
     try {
       const session = await this.#open();
+      await this.#greeted;
       session.submit(message);
     } catch (thrown) {
+      await this.#greeted;
       this.exitCode = 1;
       this.#send(this.#toFailure(toHeddleError(thrown)));
     }
@@ -260,7 +285,7 @@ class Host {
   };
 
   async #initialize(params: InitializeParams): Promise<InitializeResult> {
-    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions } = params;
+    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions, skills } = params;
     this.#config = {
       ...this.#config,
       ...(systemPrompt !== undefined && { systemPrompt }),
@@ -269,6 +294,7 @@ class Host {
       ...(agents && { agents }),
       ...(jsonSchema && { jsonSchema }),
       ...(planModeInstructions !== undefined && { planModeInstructions }),
+      ...(skills !== undefined && { skills: limitSkills(this.#config.skills, skills) }),
     };
     for (const name of params.sdkMcpServers ?? []) {
       const manifest = params.sdkMcpServerManifests?.[name];

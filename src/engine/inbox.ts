@@ -45,6 +45,12 @@ export class Inbox {
     for (const message of this.#messages.splice(0)) this.tell(message, 'dropped');
   }
 
+  withdraw(uuid: string): boolean {
+    const index = this.#messages.findIndex((message) => message.uuid === uuid);
+    for (const message of index === -1 ? [] : this.#messages.splice(index, 1)) this.tell(message, 'dropped');
+    return index !== -1;
+  }
+
   tell({ uuid }: UserMessage, state: MessageState): void {
     if (uuid === undefined) return;
     if ((state === 'started' || state === 'dropped') && this.#waiting.delete(uuid)) this.#log(uuid, state);

@@ -19,6 +19,11 @@ export type Ending =
   | { kind: 'interrupted'; during: 'streaming' | 'tools' }
   | { kind: 'failed'; errors: string[]; code?: string; terminalReason?: string };
 
+const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model_prompt_too_long']);
+
+/** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
+export const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);
+
 export interface ResultCounters {
   index: number;
   queued: number;

@@ -17,7 +17,7 @@ import type { Budget } from './budget/budget.js';
 import type { Checkpoints } from './checkpoints/checkpoints.js';
 import type { Commands } from './commands/commands.js';
 import type { SessionDefinitions } from './definitions/open.js';
-import type { OutputStyle } from './definitions/definition.js';
+import type { Agent, OutputStyle } from './definitions/definition.js';
 import type { Guard } from './guard.js';
 import type { SessionHooks } from './hooks/session-hooks.js';
 import type { Manners } from './manners.js';
@@ -73,6 +73,8 @@ export interface SessionScope {
   readonly config: SessionConfig;
   readonly state: SessionState;
   readonly clock: Clock;
+  /** When this process opened it, in monotonic time. */
+  readonly openedAt?: number;
   readonly logger: Logger;
   readonly catalog: Catalog;
   readonly workspace: Workspace;
@@ -84,9 +86,13 @@ export interface SessionScope {
   /** What files, plugins and the caller define. */
   readonly definitions: SessionDefinitions;
   readonly mcp: McpServers;
+  /** Reads the plugins anew, with all that they bring. Throws when what is configured beside them cannot be read. */
+  readonly reloadPlugins?: () => Promise<void>;
   readonly memory: SessionMemory;
   /** What the model is told before the first prompt, when the main thread is an agent. */
   readonly opening?: readonly string[];
+  /** What the main thread runs as, when it is an agent. */
+  readonly mainAgent?: Pick<Agent, 'name' | 'tools'>;
   /** How answers are to sound, when not as usual. */
   readonly style?: OutputStyle;
   /** What tools of servers were when they were allowed. */

@@ -7,6 +7,7 @@ import type {
   UserMessage,
 } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
+import { tellKeptFiles } from './checkpoints/kept-files.js';
 import { setMaxThinkingTokens, setMode, setModel, setTitle } from './choices.js';
 import { answerLocally, refuseUnknown } from './commands/answer.js';
 import type { CommandCall, LocalCall } from './commands/commands.js';
@@ -16,10 +17,11 @@ import { openPrompt, textOf } from './hooks/around-turn.js';
 import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
 import { Inbox } from './inbox.js';
 import { toInit } from './init.js';
-import { currentTurn, lastPrompt, nextAction, type OpenCall, openCalls } from './next-action.js';
+import { currentTurn, lastPrompt, nextAction } from './next-action.js';
 import { Notices } from './notices.js';
+import { settleOldTurn } from './old-turn.js';
 import type { Watcher } from './outbox.js';
-import { type Ending, toResult } from './outcome.js';
+import { type Ending, isRefused, toResult } from './outcome.js';
 import { gitBranch } from './prompt.js';
 import { planNotes } from './plan/turn-notes.js';
 import type { Ask, Form } from './questions.js';
@@ -29,7 +31,6 @@ import { emptyTally, startTally } from './tally.js';
 import { isChainEntry } from './sessions/entry.js';
 import { surroundingsOf } from './surroundings.js';
 import { graceOf, type TaskNotice } from './tasks.js';
-import { runBatch, settleCalls } from './tools/batch.js';
 import { selectTools } from './tools/registry.js';
 import { turn } from './turn.js';
 
@@ -38,6 +39,12 @@ export interface Attachment extends Watcher {
   ask?: Ask;
   /** Puts what an MCP server wants to know to the person. */
   elicit?: Ask<Form>;
+}
+
+interface TurnOptions {
+  origin?: ResultMessage['origin'];
+  /** It is over already: a command has answered. */
+  ending?: Ending | undefined;
 }
 
 /** Who owns a conversation. It outlives everyone who watches it, and knows no channels. */
@@ -137,6 +144,11 @@ export class Session {
     if (this.busy) this.#notices.hush();
     this.#stopTurn();
     return { stillQueued: this.#inbox.uuids };
+  }
+
+  /** Takes back a message that waits for its turn. False: none of this uuid does. */
+  withdraw(uuid: string): boolean {
+    return this.#inbox.withdraw(uuid);
   }
 
   /** Nothing more will be submitted. */
@@ -271,7 +283,7 @@ export class Session {
     const tally = startTally(this.scope);
     this.#introduce();
     if (name === 'clear') {
-      await this.#settleOldTurn(tally, signal);
+      await settleOldTurn(this.scope, tally, signal);
       if (this.#hasStarted) await this.scope.hooks.fire('SessionEnd', { reason: 'clear' }, { signal });
       this.#wasCleared ||= this.#hasStarted;
       this.#hasStarted = false;
@@ -301,12 +313,12 @@ export class Session {
       this.#finishTurn(prompt, tally);
       return;
     }
-    const { content, before = [], after } = prompt;
+    const { content, before = [], after, ending } = prompt;
     const show = config.replayUserMessages ? { isReplay: true } : false;
     if (before.length > 0) recorder.user({ content: before, isMeta: true, show: false });
     if (content !== undefined) recorder.user({ content, uuid, show });
     this.#recordMeta(after);
-    await this.#runTurn(tally, signal);
+    await this.#runTurn(tally, signal, { ending });
   }
 
   /** Two entries with one uuid would be one to whoever follows them. */
@@ -327,7 +339,7 @@ export class Session {
     const tally = await this.#openTurn(uuid, signal);
     this.#recordMeta(await planNotes(this.scope));
     this.#notices.record({ uuid });
-    await this.#runTurn(tally, signal, { kind: 'task-notification' });
+    await this.#runTurn(tally, signal, { origin: { kind: 'task-notification' } });
   }
 
   async #openTurn(promptUuid: string, signal: AbortSignal): Promise<TurnTally> {
@@ -335,7 +347,7 @@ export class Session {
     recorder.branch = await gitBranch(config.cwd, workspace);
     this.#present();
     const tally = startTally(this.scope);
-    await this.#settleOldTurn(tally, signal);
+    await settleOldTurn(this.scope, tally, signal);
     void recorder.life({ kind: 'turn', state: 'started', promptUuid });
     this.scope.checkpoints?.begin(promptUuid);
     return tally;
@@ -345,7 +357,7 @@ export class Session {
   async #compact(instructions: string, signal: AbortSignal): Promise<void> {
     this.#prepare();
     const tally = startTally(this.scope);
-    await this.#settleOldTurn(tally, signal);
+    await settleOldTurn(this.scope, tally, signal);
     const { runCompactCommand, toEnding } = await import('./compaction/command.js');
     this.#finishTurn(toEnding(await runCompactCommand(this.scope, { instructions, signal, tally })), tally);
   }
@@ -385,10 +397,10 @@ export class Session {
     this.#inbox.tellLost();
   }
 
-  async #runTurn(tally: TurnTally, signal: AbortSignal, origin?: ResultMessage['origin']): Promise<void> {
+  async #runTurn(tally: TurnTally, signal: AbortSignal, { origin, ending: known }: TurnOptions = {}): Promise<void> {
     let ending: Ending;
     try {
-      ending = await turn(this.scope, tally, signal);
+      ending = known ?? (await turn(this.scope, tally, signal));
     } catch (thrown) {
       const error = toHeddleError(thrown);
       this.scope.logger('error', 'the turn failed', { error: error.stack ?? error.message });
@@ -399,25 +411,9 @@ export class Session {
       const said = tally.text.last && { last_assistant_message: tally.text.last };
       await this.scope.hooks.fire('StopFailure', { error, error_details, ...said }, { signal });
     }
-    await this.#keepFiles();
+    await tellKeptFiles(this.scope);
     await this.scope.recorder.restateMarks();
     this.#finishTurn(ending, tally, origin);
-  }
-
-  /** Says which files the turn has changed and can give back. */
-  async #keepFiles(): Promise<void> {
-    const { checkpoints, recorder, manners, clock, id } = this.scope;
-    const kept = await checkpoints?.end();
-    if (kept === undefined || !manners.tellsKeptFiles || kept.files.length + kept.failed.length === 0) return;
-    const processed_at = new Date(clock.now()).toISOString();
-    recorder.emit({
-      type: 'system',
-      subtype: 'files_persisted',
-      ...kept,
-      processed_at,
-      uuid: clock.uuid(),
-      session_id: id,
-    });
   }
 
   #finishTurn(ending: Ending, tally: TurnTally, origin?: ResultMessage['origin']): void {
@@ -453,20 +449,6 @@ export class Session {
     }
   }
 
-  /**
-   * A turn that a dead process left open ends here, because the user says something new. Calls that someone was asked
-   * about are not lost with it: what was answered holds, and what was not is asked again.
-   */
-  async #settleOldTurn(tally: TurnTally, signal: AbortSignal): Promise<void> {
-    const { recorder } = this.scope;
-    recorder.begin();
-    const isOpen = currentTurn(recorder.log.entries) !== undefined;
-    const asked = isOpen ? openCalls(recorder.log.entries).filter(wasAsked) : [];
-    if (asked.length > 0) await runBatch(this.scope, asked, { tally, signal });
-    settleCalls(this.scope, openCalls(recorder.log.entries), tally);
-    if (isOpen) void recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
-  }
-
   /** The place and the day, then the instructions that hold there. */
   async #recordSurroundings(signal: AbortSignal): Promise<void> {
     const { memory, opening = [] } = this.scope;
@@ -489,11 +471,4 @@ export class Session {
   }
 }
 
-const wasAsked = ({ life }: OpenCall): boolean => life === 'requested' || life === 'answered';
-
 const toTexts = (texts: readonly string[]): TextBlock[] => texts.map((text) => ({ type: 'text', text }));
-
-const REFUSALS = new Set(['model_bad_request', 'model_request_too_large', 'model_prompt_too_long']);
-
-/** What the API refuses once it refuses again: such a turn leaves the context, so that the next one can work. */
-const isRefused = (ending: Ending): boolean => ending.kind === 'api-error' && REFUSALS.has(ending.code);

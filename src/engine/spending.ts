@@ -58,6 +58,7 @@ export class Spending {
   readonly #models = new Map<string, ModelSum>();
   readonly #agents = new Map<string, AgentSum>();
   #restored = 0;
+  #apiMs = 0;
   readonly #parts: SpendingParts;
 
   constructor(catalog: Catalog, parts: SpendingParts = {}) {
@@ -95,6 +96,16 @@ export class Spending {
       total += sum.inputTokens + sum.outputTokens + sum.cacheReadInputTokens + sum.cacheCreationInputTokens;
     }
     return total;
+  }
+
+  /** Time in model calls since the session was opened, of agents too: the log does not keep it. */
+  get apiMs(): number {
+    return this.#apiMs;
+  }
+
+  addTime(ms: number): void {
+    this.#apiMs += ms;
+    this.#parts.parent?.addTime(ms);
   }
 
   add(given: Charge): void {

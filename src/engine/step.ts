@@ -10,6 +10,7 @@ import { addUsage } from './model/usage-sum.js';
 import { tellRateLimit } from './rate-limit.js';
 import { buildRequest } from './request.js';
 import type { SessionScope, TurnTally } from './scope.js';
+import { countTime } from './tally.js';
 import { wait } from './wait.js';
 
 /** How a model call ended. */
@@ -94,10 +95,10 @@ async function attemptCall(
     for await (const batch of batches) takeBatch(scope, tally, attempt, batch);
     if (!attempt.answer.stopped)
       throw new HeddleError('model_stream', 'The model stream ended early.', { retryable: true });
-    tally.apiMs += scope.clock.monotonic() - startedAt;
-    recordStep(scope, tally, attempt, scope.clock.monotonic() - startedAt);
+    const tookMs = countTime(scope, tally, startedAt);
+    recordStep(scope, tally, attempt, tookMs);
   } catch (thrown) {
-    tally.apiMs += scope.clock.monotonic() - startedAt;
+    countTime(scope, tally, startedAt);
     attempt.error = toHeddleError(thrown);
   }
   return attempt;

@@ -33,3 +33,11 @@ export function emptyTally({ clock, state, budget }: SessionScope): TurnTally {
     stopsBlocked: 0,
   };
 }
+
+/** A model call of the turn is over. Gives how long it took. */
+export function countTime({ clock, spending }: SessionScope, tally: TurnTally, startedAt: number): number {
+  const tookMs = clock.monotonic() - startedAt;
+  tally.apiMs += tookMs;
+  spending.addTime(tookMs);
+  return tookMs;
+}

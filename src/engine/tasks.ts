@@ -24,6 +24,8 @@ export interface TaskSpec {
   agent?: { type: string; prompt: string; depth: number };
   /** The file that its output goes to while it runs. */
   outputPath: string;
+  /** What it has done while it runs, where its file says that only at the end. */
+  soFar?: () => string;
   /** Runs until the task ends, or soon after the signal aborts. */
   run(signal: AbortSignal): Promise<TaskEnd>;
 }

@@ -65,6 +65,7 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   settingSources: someOf(SETTING_SOURCES),
   settings: TEXT,
   settingsWrites: oneOf(['any', 'suggested', 'none']),
+  skills: [(value) => value === 'all' || isTexts(value), '"all" or a list of strings'],
   systemPrompt: [
     (value) => isText(value) || isTexts(value) || isPreset(value),
     'a string, a list of strings or the preset claude_code',

@@ -95,6 +95,8 @@ export interface SessionConfig {
   projectConfigRoot?: string;
   taskBudget?: number;
   disableSlashCommands?: boolean;
+  /** The skills that the model may call by itself; `all`, as when absent, limits nothing. */
+  skills?: string[] | 'all';
   forwardSubagentText?: boolean;
   /** Instead of our words on how to plan, in plan mode. */
   planModeInstructions?: string;

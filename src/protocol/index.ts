@@ -158,6 +158,23 @@ export {
   SyncHookOutput,
 } from './hook-output.js';
 export { ContextCategory, ContextGridSquare, ContextUsage } from './context-usage.js';
+export {
+  AgentUsage,
+  CataloguedEvent,
+  FileSuggestion,
+  HooksListing,
+  ListedHook,
+  ListedRule,
+  McpCallAnswer,
+  McpResourceAnswer,
+  PermissionRulesState,
+  PluginsReport,
+  RateLimitWindow,
+  SessionUsage,
+  SettingsReport,
+  SettingsSource,
+  TaskOutputReport,
+} from './session-report.js';
 export { AccountInfo, AgentDefinition, AgentInfo, ModelInfo, SlashCommand } from './agent.js';
 export {
   JsonRpcId,

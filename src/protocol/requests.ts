@@ -20,6 +20,17 @@ import {
   NoResult,
   RewindFilesResult,
 } from './request-shapes.js';
+import {
+  FileSuggestion,
+  HooksListing,
+  McpCallAnswer,
+  McpResourceAnswer,
+  PermissionRulesState,
+  PluginsReport,
+  SessionUsage,
+  SettingsReport,
+  TaskOutputReport,
+} from './session-report.js';
 
 interface RequestSpec {
   /** What it does, in a line for the reference. */
@@ -106,18 +117,18 @@ export const REQUESTS = {
     result: lazy(() => z.object({ mcp_response: JsonRpcMessage().optional() }).nullable().optional()),
   }),
   mcp_call: spec({
-    about: 'Calls a tool of a server.',
+    about: 'Calls a tool of a server, under the rules and hooks that the model is under.',
     from: 'host',
     params: lazy(() =>
       z.object({ server_name: z.string(), tool_name: z.string(), arguments: jsonObject().optional() }),
     ),
-    result: AnyObject,
+    result: McpCallAnswer,
   }),
   mcp_read_resource: spec({
-    about: 'Reads a resource of a server.',
+    about: 'Reads a resource of a server, where the rules allow it unasked.',
     from: 'host',
     params: lazy(() => z.object({ server_name: z.string(), uri: z.string() })),
-    result: AnyObject,
+    result: McpResourceAnswer,
   }),
   rewind_files: spec({
     about: 'Puts files back to how they were before a user message.',
@@ -132,31 +143,35 @@ export const REQUESTS = {
     result: RewindFilesResult,
   }),
   seed_read_state: spec({
-    about: 'Says that the model knows a file.',
+    about: 'Says that the model knows a file as it was at that time; one that has changed since stays unknown.',
     from: 'host',
-    params: lazy(() => z.object({ path: z.string(), mtime: z.number() })),
+    params: lazy(() => z.object({ path: z.string(), mtime: z.number().describe('Milliseconds since 1970.') })),
     result: NoResult,
   }),
   read_file: spec({
-    about: 'Reads a file of the workspace.',
+    about: 'Reads a file that Read may read unasked.',
     from: 'host',
     params: lazy(() =>
-      z.object({ path: z.string(), max_bytes: z.number().optional(), encoding: z.string().optional() }),
+      z.object({
+        path: z.string(),
+        max_bytes: z.number().optional().describe('1 MB when absent; 16 MB at most.'),
+        encoding: openName('utf-8', 'base64').optional(),
+      }),
     ),
     result: lazy(() =>
       z.object({
         contents: z.string(),
         absPath: z.string(),
-        lossy: z.boolean().optional(),
+        lossy: z.boolean().optional().describe('It is cut, or had bytes that are no text.'),
         requested_path: z.string().optional(),
       }),
     ),
   }),
   file_suggestions: spec({
-    about: 'Files whose path matches.',
+    about: 'Files whose path matches, the best first; what .gitignore names and what Read may not read is left out.',
     from: 'host',
     params: lazy(() => z.object({ query: z.string() })),
-    result: lazy(() => z.object({ suggestions: z.array(z.unknown()), cwd: z.string().optional() })),
+    result: lazy(() => z.object({ suggestions: z.array(FileSuggestion()), cwd: z.string().optional() })),
   }),
   stop_task: spec({
     about: 'Stops a background task.',
@@ -186,7 +201,7 @@ export const REQUESTS = {
     about: 'What a background task has printed.',
     from: 'host',
     params: lazy(() => z.object({ task_id: z.string() })),
-    result: AnyObject,
+    result: TaskOutputReport,
   }),
   get_context_usage: spec({
     about: 'What fills the context window.',
@@ -195,15 +210,13 @@ export const REQUESTS = {
     result: ContextUsage,
   }),
   get_settings: spec({
-    about: 'The settings in force.',
+    about: 'The settings in force, without secrets.',
     from: 'host',
     params: NoParams,
-    result: lazy(() =>
-      z.object({ effective: jsonObject(), sources: z.unknown().optional(), applied: jsonObject().optional() }),
-    ),
+    result: SettingsReport,
   }),
   apply_flag_settings: spec({
-    about: 'Sets settings as if by flag.',
+    about: 'Sets settings as if by flag, key by key; null takes back what was set so before.',
     from: 'host',
     params: lazy(() => z.object({ settings: jsonObject() })),
     result: NoResult,
@@ -218,13 +231,13 @@ export const REQUESTS = {
     about: 'The permission rules in force.',
     from: 'host',
     params: NoParams,
-    result: lazy(() => z.object({ state: jsonObject() })),
+    result: lazy(() => z.object({ state: PermissionRulesState() })),
   }),
   get_hooks_listing: spec({
     about: 'The hooks in force.',
     from: 'host',
     params: NoParams,
-    result: AnyObject,
+    result: HooksListing,
   }),
   list_models: spec({
     about: 'The models to choose from.',
@@ -239,10 +252,10 @@ export const REQUESTS = {
     result: lazy(() => z.object({ text: z.string() })),
   }),
   get_usage: spec({
-    about: 'The usage so far.',
+    about: 'The usage so far, and what is known of rate limits.',
     from: 'host',
     params: NoParams,
-    result: AnyObject,
+    result: SessionUsage,
   }),
   get_binary_version: spec({
     about: 'The version of the engine.',
@@ -263,16 +276,21 @@ export const REQUESTS = {
     result: lazy(() => z.object({ skills: z.array(z.unknown()) })),
   }),
   reload_plugins: spec({
-    about: 'Reads the plugins again.',
+    about: 'Reads the plugins again, with the commands, agents, hooks and servers that they bring.',
     from: 'host',
     params: AnyObject,
-    result: AnyObject,
+    result: PluginsReport,
   }),
   reload_output_styles: spec({
-    about: 'Reads the output styles again.',
+    about: 'Reads the output styles again; the one in use stays as it was.',
     from: 'host',
     params: NoParams,
-    result: AnyObject,
+    result: lazy(() =>
+      z.object({
+        output_style: z.string().optional().describe('The one in use.'),
+        available_output_styles: z.array(z.string()).optional(),
+      }),
+    ),
   }),
   register_repo_root: spec({
     about: 'Names a folder of the workspace.',
@@ -287,13 +305,13 @@ export const REQUESTS = {
     result: lazy(() => z.object({ cancelled: z.boolean().optional() }).nullable().optional()),
   }),
   set_color: spec({
-    about: 'Sets the colour of the session.',
+    about: 'Sets the colour of the session. Nothing here has one.',
     from: 'host',
     params: AnyObject,
     result: NoResult,
   }),
   set_has_subscribers: spec({
-    about: 'Says whether anybody watches.',
+    about: 'Says whether anybody watches. Nothing here depends on it.',
     from: 'host',
     params: AnyObject,
     result: NoResult,

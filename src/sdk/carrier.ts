@@ -121,7 +121,15 @@ export function toCommand(options: Options, config: SessionConfig): { command: s
 
 /** What `initialize` carries needs no flag. */
 function withoutInitialize(config: SessionConfig): Partial<SessionConfig> {
-  const { systemPrompt: _, appendSystemPrompt: _append, agents: _agents, hooks: _hooks, sandbox, ...rest } = config;
+  const {
+    systemPrompt: _,
+    appendSystemPrompt: _append,
+    agents: _agents,
+    hooks: _hooks,
+    skills: _skills,
+    sandbox,
+    ...rest
+  } = config;
   if (sandbox === undefined) return rest;
   // A sandbox has no flag of its own; it travels among the settings, and adds to what they say of it.
   const { settings = '{}' } = rest;

@@ -84,7 +84,7 @@ export type {
 } from './options.js';
 export { InMemorySessionStore } from './memory-session-store.js';
 export { query } from './query.js';
-export type { Query, RewindOptions } from './query-handle.js';
+export type { FlagSettings, Query, ReadFileOptions, RewindOptions } from './query-handle.js';
 export {
   type SDKSession,
   type SDKSessionOptions,

@@ -164,6 +164,8 @@ export interface Options {
   settingSources?: SettingSource[];
   /** Settings beside those of files: an object, JSON, or the path of a file. */
   settings?: string | Settings;
+  /** The skills that the model may call by itself, or `all`; they are not asked about then, as with `allowedTools: ['Skill']`. */
+  skills?: string[] | 'all';
   spawnClaudeCodeProcess?: (options: SpawnOptions) => SpawnedProcess;
   stderr?: (data: string) => void;
   strictMcpConfig?: boolean;
@@ -226,6 +228,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   sessionStoreFlush: false,
   settingSources: true,
   settings: false,
+  skills: true,
   spawnClaudeCodeProcess: false,
   stderr: false,
   strictMcpConfig: true,
@@ -264,9 +267,12 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
     const value = options[name as keyof Options];
     if (isPlain && value !== undefined) Object.assign(config, { [name]: value });
   }
+  checkConfig(config);
+  if (config.skills !== undefined && config.skills.length > 0) {
+    config.allowedTools = [...new Set([...(config.allowedTools ?? []), 'Skill'])];
+  }
   // A workspace of one's own is not this machine.
   if (options.heddle?.workspace === undefined) refuseRoot(config, ambient);
-  checkConfig(config);
   return config;
 }
 
@@ -293,6 +299,8 @@ function systemPromptOf(prompt?: SystemPromptConfig): Pick<SessionConfig, 'syste
   if (typeof prompt === 'string' || Array.isArray(prompt) || prompt.append === undefined)
     return { systemPrompt: prompt };
   const { append, ...preset } = prompt;
+  if (typeof append !== 'string')
+    throw invalid('systemPrompt.append must be a string.', 'Correct it, or leave it out.');
   return { systemPrompt: preset, appendSystemPrompt: append };
 }
 

@@ -9,9 +9,11 @@ import type {
   ModelInfo,
   ParamsOf,
   PermissionMode,
+  PluginsReport,
   ResultMessage,
   ResultOf,
   RewindFilesResult,
+  Settings,
   SlashCommand,
   UserMessage,
 } from '../protocol/index.js';
@@ -29,6 +31,15 @@ export interface RewindOptions {
   /** Restore also files that someone else changed later. */
   overwriteEdits?: boolean;
 }
+
+export interface ReadFileOptions {
+  /** 1 MB when absent; 16 MB at most. */
+  maxBytes?: number;
+  encoding?: 'utf-8' | 'base64';
+}
+
+/** Settings for a run that is on its way; null takes back what was given so before. */
+export type FlagSettings = { [K in keyof Settings]?: Settings[K] | null };
 
 /** The consumer's handle on one run: the messages, and ways to steer it. */
 export interface Query extends AsyncGenerator<SDKMessage, void> {
@@ -53,6 +64,14 @@ export interface Query extends AsyncGenerator<SDKMessage, void> {
   setMcpServers(servers: Record<string, McpServerConfig>): Promise<McpSetServersResult>;
   /** Puts files back to how they were before a user message. */
   rewindFiles(userMessageId: string, options?: RewindOptions): Promise<RewindFilesResult>;
+  /** Settings as if given with `settings`, key by key: rules, folders, hooks and the model count from now on. */
+  applyFlagSettings(settings: FlagSettings): Promise<void>;
+  /** A file that Read may read unasked. */
+  readFile(path: string, options?: ReadFileOptions): Promise<ResultOf<'read_file'>>;
+  /** The model knows the file as it was at that time, in milliseconds since 1970: it need not read it to change it. */
+  seedReadState(path: string, mtime: number): Promise<void>;
+  /** Reads the plugins of the session again, with all that they bring. */
+  reloadPlugins(): Promise<PluginsReport>;
   /** Goes on with a turn that a dead process left unfinished. False when there is none. */
   continueTurn(): Promise<boolean>;
   stopTask(taskId: string): Promise<void>;
@@ -271,6 +290,26 @@ export class QueryHandle implements Query {
       ...(dryRun !== undefined && { dry_run: dryRun }),
       ...(overwriteEdits !== undefined && { overwrite_edits: overwriteEdits }),
     });
+  }
+
+  async applyFlagSettings(settings: FlagSettings): Promise<void> {
+    await this.#request('apply_flag_settings', { settings });
+  }
+
+  readFile(path: string, { maxBytes, encoding }: ReadFileOptions = {}): Promise<ResultOf<'read_file'>> {
+    return this.#request('read_file', {
+      path,
+      ...(maxBytes !== undefined && { max_bytes: maxBytes }),
+      ...(encoding !== undefined && { encoding }),
+    });
+  }
+
+  async seedReadState(path: string, mtime: number): Promise<void> {
+    await this.#request('seed_read_state', { path, mtime });
+  }
+
+  reloadPlugins(): Promise<PluginsReport> {
+    return this.#request('reload_plugins', {});
   }
 
   async continueTurn(): Promise<boolean> {

@@ -131,7 +131,7 @@ function toInitialize(
   config: SessionConfig,
   { hooks, servers }: { hooks: HookBridge; servers: McpBridge },
 ): ParamsOf<'initialize'> {
-  const { systemPrompt, appendSystemPrompt, agents, jsonSchema } = config;
+  const { systemPrompt, appendSystemPrompt, agents, jsonSchema, skills } = config;
   const isPreset = typeof systemPrompt === 'object' && !Array.isArray(systemPrompt);
   return {
     ...(hooks.config && { hooks: hooks.config }),
@@ -140,5 +140,6 @@ function toInitialize(
     ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
     ...(agents && { agents: agents as ParamsOf<'initialize'>['agents'] }),
     ...(jsonSchema && { jsonSchema }),
+    ...(Array.isArray(skills) && { skills }),
   };
 }

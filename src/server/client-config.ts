@@ -21,6 +21,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'replayUserMessages',
   'resume',
   'sessionId',
+  'skills',
   'systemPrompt',
   'tools',
 ];

@@ -77,6 +77,8 @@ export class Peer<S extends Side> {
   #resolveClosed: (reason: Error | undefined) => void = () => {};
   #resolveInputEnded: () => void = () => {};
   #stopKeepAlive: () => void = () => {};
+  /** Told when every request is answered. */
+  readonly #waiting: (() => void)[] = [];
   #hasEnded = false;
   #inputHasEnded = false;
   #closing: { reason: Error | undefined } | undefined;
@@ -165,6 +167,18 @@ export class Peer<S extends Side> {
     this.#stopKeepAlive();
     this.channel.end();
     if (this.#inputHasEnded) this.close();
+  }
+
+  /** Resolves when no request of the other side is worked on, when the channel is closed, or after this long. */
+  answered(withinMs: number): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(withinMs, resolve);
+      this.#waiting.push(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   close(reason?: Error): void {
@@ -261,9 +275,13 @@ export class Peer<S extends Side> {
 
   #finish(answer: Answer, subtype: string): void {
     this.#running.delete(answer.request_id);
-    if (subtype !== 'initialize') return this.#answer(answer);
-    const open = Array.from(this.#open.values(), ({ frame }) => frame);
+    const open = subtype === 'initialize' ? Array.from(this.#open.values(), ({ frame }) => frame) : [];
     this.#answer({ ...answer, ...envelope.listPending(open) } as Answer);
+    if (this.#running.size === 0) this.#tellAnswered();
+  }
+
+  #tellAnswered(): void {
+    for (const tell of this.#waiting.splice(0)) tell();
   }
 
   #answer(response: Answer): void {
@@ -337,6 +355,7 @@ export class Peer<S extends Side> {
     for (const controller of running) {
       controller.abort(reason ?? new HeddleError('channel_closed', 'The channel was closed.'));
     }
+    this.#tellAnswered();
     this.messages.end(reason);
     this.#resolveInputEnded();
     this.#resolveClosed(reason);

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chooseMode } from '../../src/engine/agents/mode.js';
 import type { Agent } from '../../src/engine/definitions/definition.js';
@@ -108,7 +108,7 @@ describe('the tools of an agent', () => {
       config: { agents: define({ tools: ['Loom'] }) },
     });
     await run.ask('go');
-    expect(resultText(run.messages, 't1')).toContain('names tools that it cannot have here');
+    expect(resultText(run.messages, 't1')).toContain('names tools that it cannot have here: Loom');
   });
 
   it('mcp-011: the tools of servers are within the boundary, also when it calls one that it was not told of', async () => {
@@ -174,6 +174,37 @@ describe('the tools of an agent', () => {
     expect(resultText(run.messages, 'm1')).toBe('echo of its own');
     expect(resultText(run.messages, 'm2')).toBe('linear answers');
     expect(resultText(run.messages, 'm3')).toContain('No such tool available');
+  });
+
+  it('of a plugin: its servers and skills are found beside it', async () => {
+    const cwd = scratch();
+    const place = (name: string, text: string): void => {
+      mkdirSync(dirname(join(cwd, 'pl', name)), { recursive: true });
+      writeFileSync(join(cwd, 'pl', name), text);
+    };
+    place('.claude-plugin/plugin.json', '{"name":"pl"}');
+    place('server.mjs', SERVER);
+    place('skills/knots/SKILL.md', '---\ndescription: d\n---\nHow to tie knots.');
+    const server = `own: {command: "${process.execPath}", args: ["\${CLAUDE_PLUGIN_ROOT}/server.mjs"]}`;
+    place(
+      'agents/weaver.md',
+      `---\nname: weaver\ndescription: d\nskills: knots\nmcpServers:\n  - ${server}\n---\nWeave.`,
+    );
+    const run = await open([{ toolUse: task('t1', { subagent_type: 'pl:weaver' }) }, 'woven', 'Done.'], {
+      cwd,
+      config: { pluginDirs: [join(cwd, 'pl')] },
+    });
+    await run.ask('go');
+    expect(toolsOf(run.model.requests[1])).toContain('mcp__own__echo');
+    expect(JSON.stringify(run.model.requests[1]?.body.messages)).toContain('How to tie knots.');
+  });
+
+  it('servers of its own that cannot be used: the reason is told', async () => {
+    const run = await open([{ toolUse: task('t1', { subagent_type: 'weaver' }) }, 'Done.'], {
+      config: { agents: define({ mcpServers: [{ own: { command: '${NO_SUCH_PLACE}/server' } }] }) },
+    });
+    await run.ask('go');
+    expect(resultText(run.messages, 't1')).toMatch(/cannot be used here: .*NO_SUCH_PLACE/);
   });
 
   it('servers of its own are refused where only named configurations count', async () => {

@@ -1,14 +1,19 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runPlugin } from '../../src/cli/plugin.js';
+import { type PluginParts, runPlugin } from '../../src/cli/plugin.js';
+import { createTrust } from '../../src/engine/settings/trust.js';
 import { createPlace, fixtures, MANIFEST } from '../plugins/place.js';
+import { createPlace as createSettingsPlace, PROJECT, USER } from '../settings/place.js';
 
-async function run(argv: readonly string[], cwd = fixtures) {
+async function run(argv: readonly string[], cwd = fixtures, settings: Partial<PluginParts> = {}) {
   let out = '';
   let err = '';
   const code = await runPlugin(argv, {
     stdout: { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },
     cwd,
+    ...settings,
   });
   const hide = (text: string) => text.replaceAll(cwd, '').replaceAll(/~\/\S*(?=\/\w)/g, '');
   return { code, out: hide(out), err: hide(err) };
@@ -85,6 +90,7 @@ describe('heddle plugin list', () => {
             problems: [],
           },
         ],
+        marketplaces: [],
         problems: [problem],
       },
     ]);
@@ -170,5 +176,123 @@ describe('heddle plugin', () => {
       code: 1,
       err: expect.stringMatching(/^error: .*--nonsense/),
     });
+  });
+});
+
+describe('marketplaces', () => {
+  const markets = join(fixtures, '../marketplaces');
+  const NOTES = [
+    'note: orchard/.claude-plugin/marketplace.json:31: "plums" is elsewhere (url https://example.com/plums.git), and nothing is fetched; get it, and name its folder',
+    /:32: "quinces" is elsewhere/,
+    /:33: "cherries" is elsewhere/,
+    /:34: "figs" is elsewhere/,
+    /:35: "dates" is elsewhere/,
+    /:36: "olives" is elsewhere/,
+  ].map((line) => (typeof line === 'string' ? line : expect.stringMatching(line)));
+
+  it('list: their plugins, with the marketplace each comes from; what is elsewhere is no error', async () => {
+    const { code, out, err } = await run(['list', '--plugin-dir', 'orchard'], markets);
+    expect(code).toBe(0);
+    expect(err.trimEnd().split('\n')).toEqual(NOTES);
+    const cells = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(cells.slice(1)).toEqual([
+      ['apples', '2.0.0', '3 commands, hooks (Stop)', '/orchard/plugins/apples (orchard, --plugin-dir)', 'none'],
+      [
+        'pears',
+        '0.2.0',
+        '2 commands, 1 agent, hooks (PreToolUse), 1 MCP server',
+        '/orchard/plugins/pears (orchard, --plugin-dir)',
+        'none',
+      ],
+      ['plain', '-', '1 command', '/orchard/plugins/plain (orchard, --plugin-dir)', 'none'],
+    ]);
+  });
+
+  it('list as JSON', async () => {
+    const { code, out, err } = await run(['list', '--json', '--plugin-dir', 'orchard'], markets);
+    const { plugins, marketplaces, problems } = JSON.parse(out);
+    expect([code, err, problems]).toEqual([0, '', []]);
+    expect(plugins.map((plugin: { name: string; marketplace: string }) => [plugin.name, plugin.marketplace])).toEqual([
+      ['apples', 'orchard'],
+      ['pears', 'orchard'],
+      ['plain', 'orchard'],
+    ]);
+    expect(marketplaces).toEqual([
+      {
+        name: 'orchard',
+        root: '/orchard',
+        file: '/orchard/.claude-plugin/marketplace.json',
+        plugins: ['apples', 'pears', 'plain'],
+        elsewhere: expect.arrayContaining([{ name: 'cherries', where: 'github orchard/cherries', line: 33 }]),
+        renames: { apple: 'apples', apfel: 'apple', plum: 'plums' },
+      },
+    ]);
+  });
+
+  it('validate: everything that is wrong in one and in its plugins', async () => {
+    const { code, out, err } = await run(['validate', 'orchard', '--strict'], markets);
+    expect([code, err]).toEqual([0, '']);
+    expect(out.trimEnd().split('\n')).toEqual([
+      ...NOTES,
+      'orchard is a marketplace of 3 plugins, and 6 elsewhere.',
+      'apples 2.0.0 brings 3 commands, hooks (Stop).',
+      'pears 0.2.0 brings 2 commands, 1 agent, hooks (PreToolUse), 1 MCP server.',
+      'plain brings 1 command.',
+      'Valid: Nothing is wrong.',
+    ]);
+    const crooked = await run(['validate', 'crooked'], markets);
+    expect(crooked.code).toBe(1);
+    expect(crooked.out).toContain(
+      'error: crooked/.claude-plugin/marketplace.json:13: "lost": "./plugins/lost": there is no such folder\n',
+    );
+    expect(crooked.out).toMatch(
+      /\ncrooked is a marketplace of 4 plugins\.\n(.*\n)+Not valid: 15 errors, 8 warnings\.\n$/,
+    );
+  });
+
+  it('validate as JSON', async () => {
+    const { code, out } = await run(['validate', 'both', '--json'], markets);
+    expect([code, JSON.parse(out)]).toMatchObject([
+      0,
+      {
+        valid: true,
+        plugin: null,
+        marketplace: { name: 'solo-market', plugins: ['solo'], elsewhere: [] },
+        plugins: [{ name: 'solo', version: '3.0.0' }],
+        problems: [],
+      },
+    ]);
+    const crooked = await run(['validate', 'crooked', '--json'], markets);
+    expect([crooked.code, JSON.parse(crooked.out)]).toMatchObject([
+      1,
+      { valid: false, marketplace: { name: 'crooked' } },
+    ]);
+  });
+
+  it('list: what settings enable, and what waits for trust', async () => {
+    const place = createSettingsPlace();
+    cpSync(join(markets, 'orchard'), place.path('home/shop/orchard'), { recursive: true });
+    cpSync(join(markets, 'both'), place.path('home/both'), { recursive: true });
+    const known = (path: string) => ({ source: { source: 'directory', path } });
+    place.write(USER, { enabledPlugins: { 'solo@own': true }, extraKnownMarketplaces: { own: known('~/both') } });
+    place.write(PROJECT, {
+      model: 'x',
+      enabledPlugins: { 'apples@orchard': true },
+      extraKnownMarketplaces: { orchard: known('./orchard') },
+    });
+    const settings = { configDir: place.config, home: place.home, managedDir: place.managed };
+    const list = () => run(['list', '--json'], place.project, settings);
+    const shown = async () => JSON.parse((await list()).out).plugins.map((each: { name: string }) => each.name);
+    expect(await shown()).toEqual(['solo']);
+    const { code, err } = await run(['list'], place.project, settings);
+    expect(code).toBe(0);
+    expect(err).toMatch(/note: .* is not trusted: enabledPlugins, extraKnownMarketplaces of its settings wait until/);
+    await createTrust({ configDir: place.config, home: place.home }).trust(place.project);
+    expect(await shown()).toEqual(['apples', 'solo']);
+    place.write(USER, '{');
+    expect(await list()).toMatchObject({ code: 1, err: expect.stringContaining('Settings cannot be used') });
   });
 });

@@ -39,8 +39,14 @@ const HOSTILE = {
 describe('heddle trust', () => {
   it('trusts the project, says what counts from now on, and lists it', async () => {
     const { place, run } = setUp();
-    // Nothing comes of the plugins that settings name, so they are not among what counts.
-    place.write(PROJECT, { ...HOSTILE, enabledPlugins: { evil: true }, extraKnownMarketplaces: { evil: {} } });
+    place.write(PROJECT, {
+      ...HOSTILE,
+      enabledPlugins: { 'fmt@evil': true, 'guard@acme': false },
+      extraKnownMarketplaces: {
+        evil: { source: { source: 'directory', path: './\u001btools' } },
+        far: { source: { source: 'git-subdir', url: 'https://evil.example/x.git', path: 'p' } },
+      },
+    });
     mkdirSync(place.path('home/shop/sub'));
     expect(await run()).toEqual({
       code: 0,
@@ -54,6 +60,10 @@ From now on these count:
   MCP server db: node db.js with {"env":{"TOKEN":"x"}}
   MCP server web: https://evil.example/mcp
   apiKeyHelper: ./helper
+  plugin fmt@evil, which may run commands
+  plugin guard@acme is switched off
+  marketplace evil: ./\\x1btools
+  marketplace far: {"source":{"source":"git-subdir","url":"https://evil.example/x.git","path":"p"}}
 `,
     });
     expect(await run('sub')).toMatchObject({ code: 0, out: 'Trusted: ~/shop/sub\n' });

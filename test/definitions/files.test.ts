@@ -85,7 +85,7 @@ describe('agent files', () => {
     ).toEqual([
       expect.stringMatching(/:4: "color" must be one of red, /),
       expect.stringMatching(/:5: "effort" must be /),
-      expect.stringMatching(/:6: "maxTurns" must be a number/),
+      expect.stringMatching(/:6: "model" must be one word/),
       expect.stringMatching(/:7: "background" must be true or false/),
       expect.stringMatching(/:8: "permissionMode" must be one of .*; "default" counts/),
     ]);

@@ -229,7 +229,7 @@ describe('parseFrontmatter', () => {
     const twice = await read(between('name: x\nname: y'));
     expect(twice.values).toEqual({ name: 'y' });
     expect(twice.problems).toEqual([expect.stringMatching(/^3: "name" is there twice; the last one counts/)]);
-    expect((await read(between('name: x\ntools: *'))).values).toEqual({ name: 'x', tools: '*' });
+    expect((await read(between('name: x\ntools: *'))).values).toEqual({ name: 'x', tools: ['*'] });
   });
 
   it('a hint in brackets is text', async () => {

@@ -63,11 +63,13 @@ describe('loadDefinitions', () => {
     const place = createPlace();
     place.write('one.md', 'One');
     place.write('only/SKILL.md', '---\ndescription: d\n---\n');
+    place.write('small/letters/skill.md', '---\ndescription: d\n---\n');
     const loaded = await loadDefinitions([
       folderOf('commands', place.path('one.md')),
       folderOf('skills', place.path('only')),
+      folderOf('skills', place.path('small')),
     ]);
-    expect([...loaded.commands.keys(), ...loaded.skills.keys()]).toEqual(['one', 'only']);
+    expect([...loaded.commands.keys(), ...loaded.skills.keys()]).toEqual(['one', 'only', 'letters']);
   });
 
   it('links that lead out are reported and not followed; those inside are, once', async () => {

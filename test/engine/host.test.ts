@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createEngine, createMemoryStore, serveHost, systemClock } from '../../src/engine/index.js';
@@ -5,12 +7,17 @@ import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { SessionConfig } from '../../src/protocol/index.js';
 import { createStdioChannel } from '../../src/wire/index.js';
+import { write } from '../commands/kit.js';
 import { PATH_ENV, scratch } from './kit.js';
 
 type Line = Record<string, unknown> & { type: string };
 
 /** A client that speaks raw lines, as a foreign SDK does. */
-function connect(script: readonly ScriptStep[] | undefined, config: Partial<SessionConfig> = {}) {
+function connect(
+  script: readonly ScriptStep[] | undefined,
+  config: Partial<SessionConfig> = {},
+  files: Readonly<Record<string, string>> = {},
+) {
   const input = new PassThrough();
   const output = new PassThrough();
   const lines: Line[] = [];
@@ -25,6 +32,7 @@ function connect(script: readonly ScriptStep[] | undefined, config: Partial<Sess
   const provider = script && createScriptedModel(script);
   const engine = createEngine({ clock: systemClock, store: createMemoryStore(), ...(provider && { provider }) });
   const cwd = scratch();
+  write(cwd, files);
   const code = serveHost({
     engine,
     channel: createStdioChannel({ input, output }),
@@ -63,6 +71,11 @@ function connect(script: readonly ScriptStep[] | undefined, config: Partial<Sess
   };
 }
 
+/** Frontmatter that only the large reader of YAML makes something of, which is loaded for it. */
+const SLOW_COMMANDS = Object.fromEntries(
+  Array.from({ length: 200 }, (_, at) => [`commands/c${at}.md`, '---\ndescription: a: b\n---\nx']),
+);
+
 const isResult = (line: Line) => line.type === 'result';
 const tagOf = (line: Line) => (line.type === 'system' ? `system/${String(line.subtype)}` : line.type);
 
@@ -76,6 +89,62 @@ describe('the host on a wire', () => {
     client.end();
     expect(await client.code).toBe(0);
     expect(client.lines.map(tagOf)).toEqual(['control_response', 'system/init', 'assistant', 'result']);
+  });
+
+  it('initialize.skills limits what the model may call, and allows nothing', async () => {
+    const cwd = scratch();
+    for (const name of ['forms', 'roofs']) {
+      mkdirSync(join(cwd, '.claude/skills', name), { recursive: true });
+      const text = `---\ndescription: d\nallowed-tools: Bash(touch:*)\n---\nText of ${name}.`;
+      writeFileSync(join(cwd, '.claude/skills', name, 'SKILL.md'), text);
+    }
+    const skill = (name: string) => ({ id: name, name: 'Skill', input: { skill: name } });
+    const client = connect([{ toolUse: [skill('forms'), skill('roofs')] }, 'ok'], {
+      cwd,
+      settingSources: ['project'],
+      trusted: true,
+    });
+    await client.request('r1', { subtype: 'initialize', skills: ['forms'] });
+    client.prompt('go');
+    await client.until(({ type }) => type === 'result');
+    const results = JSON.stringify(client.lines.filter(({ type }) => type === 'user'));
+    expect(results).toContain('Only the user may call \\"roofs\\".');
+    // Somebody must agree to what it allows, and nobody can be asked.
+    expect(results).not.toContain('Text of forms.');
+    client.end();
+    await client.code;
+  });
+
+  it.each([
+    ['a prompt', (client: ReturnType<typeof connect>) => client.prompt('Hi')],
+    ['a command that needs no model', (client: ReturnType<typeof connect>) => client.prompt('/cost')],
+    ['nothing at all', () => undefined],
+  ])('an initialize that takes long is answered first, also when input ends behind it: %s', async (_, prompt) => {
+    const client = connect(['Hello.'], { settingSources: ['user'] }, SLOW_COMMANDS);
+    const answer = client.request('abc', { subtype: 'initialize' });
+    prompt(client);
+    client.end();
+    expect((await answer).response).toMatchObject({ subtype: 'success', request_id: 'abc' });
+    await client.code;
+    expect(client.lines.map(tagOf)[0]).toBe('control_response');
+  });
+
+  it('the result of a session that cannot open comes after the answer to initialize', async () => {
+    const client = connect(['Hello.'], { settingSources: ['user'], maxTurns: -1 }, SLOW_COMMANDS);
+    void client.request('abc', { subtype: 'initialize' });
+    client.prompt('Hi');
+    client.end();
+    expect(await client.code).toBe(1);
+    expect(client.lines.map(tagOf)).toEqual(['control_response', 'result']);
+  });
+
+  it('a request that is open when the last turn ends is answered', async () => {
+    const client = connect(['Hello.']);
+    client.prompt('Hi');
+    const answer = client.request('usage', { subtype: 'get_context_usage' });
+    client.end();
+    await client.code;
+    expect((await answer).response).toMatchObject({ subtype: 'success', request_id: 'usage' });
   });
 
   it('works without initialize, and with a second one', async () => {

@@ -127,7 +127,7 @@ describe('imports', () => {
     const refused = await desk.load(options);
     expect(pathsOf(refused)).toEqual(['project/CLAUDE.md']);
     expect(textsOf(refused)[0]).toBe(
-      'project/CLAUDE.md:1 The import home/notes.md: It leads outside of the project, to home/notes.md, and was not read: nobody has allowed that.',
+      'project/CLAUDE.md:1 The import home/notes.md: It leads outside of the project, to home/notes.md, and was not read: no rule for Read and no additional directory allows that.',
     );
     const allowed = await desk.load({
       ...options,

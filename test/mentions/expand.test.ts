@@ -67,8 +67,8 @@ describe('a mentioned file', () => {
     const found = await expand('@a.pdf @b.bin @c.txt @pipe.x');
     expect(found.blocks).toHaveLength(1);
     expect(found.remarks).toEqual([
-      'a.pdf: It is a PDF file (0KB). Use Read to see its pages.',
-      'b.bin: It is no text and no image that can be shown (0KB). Read says more.',
+      'a.pdf: It is a PDF file (10 bytes). Use Read to see its pages.',
+      'b.bin: It is no text and no image that can be shown (4 bytes). Read says more.',
       'c.txt: It is empty.',
       'pipe.x: It is a device, pipe or socket.',
     ]);

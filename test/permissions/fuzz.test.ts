@@ -32,7 +32,7 @@ describe('programs that a real bash runs', () => {
     } finally {
       shims.close();
     }
-  }, 60_000);
+  }, 180_000);
 
   it('D1 500 random programs run nothing that was not seen, or allowed without a rule', async () => {
     const report = await fuzzPrograms({ count: 500, seed: SEED });

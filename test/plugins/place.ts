@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DefinitionProblem } from '../../src/engine/definitions/definition.js';
-import { loadPlugins } from '../../src/engine/plugins/load.js';
-import type { LoadedPlugins, PluginScope } from '../../src/engine/plugins/plugin.js';
+import { type LoadedPlugins, loadPlugins } from '../../src/engine/plugins/load.js';
+import type { PluginScope } from '../../src/engine/plugins/plugin.js';
 import { scratch } from '../testing/scratch.js';
 
 export const MANIFEST = '.claude-plugin/plugin.json';

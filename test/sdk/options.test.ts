@@ -21,6 +21,11 @@ async function run(options: Options, script: Parameters<typeof createScriptedMod
 }
 
 describe('options that act', () => {
+  it('what is wrong with a preset is said of the preset', () => {
+    const systemPrompt = { type: 'preset', preset: 'claude_code', append: 7 } as unknown as Options['systemPrompt'];
+    expect(() => query({ prompt: 'x', options: { systemPrompt } })).toThrow('systemPrompt.append must be a string');
+  });
+
   it.each<[string, Options, object]>([
     ['model', { model: 'haiku' }, { model: expect.stringContaining('haiku') }],
     ['systemPrompt', { systemPrompt: 'Be kind.' }, { system: [{ text: 'Be kind.' }] }],

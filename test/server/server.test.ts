@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,18 @@ function connect(url: string, token = TOKEN) {
 const CALL: ScriptStep = { toolUse: { name: 'Bash', input: { command: 'touch made' }, id: 't' } };
 
 describe('sessions over a server', () => {
+  it('a client is told nothing of the settings of the server, and reads what Read may read', async () => {
+    const { server, config } = await start([]);
+    writeFileSync(join(config.cwd, 'a.txt'), 'text');
+    const { peer } = connect(server.url);
+    expect(await peer.request('read_file', { path: 'a.txt' })).toMatchObject({ contents: 'text' });
+    await expect(peer.request('read_file', { path: '/etc/hostname' })).rejects.toThrow('would have to be asked');
+    const refusal = { code: 'not_supported' };
+    await expect(peer.request('get_settings', {})).rejects.toMatchObject(refusal);
+    const allow = { settings: { permissions: { allow: ['Bash'] } } };
+    await expect(peer.request('apply_flag_settings', allow)).rejects.toMatchObject(refusal);
+  });
+
   it('answers a prompt, and ends when the client has ended', async () => {
     const { server } = await start(['Hello.']);
     const client = connect(server.url);

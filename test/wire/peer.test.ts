@@ -250,6 +250,36 @@ describe.each(CARRIERS)('peer over %s', (_name, createPair) => {
     host.close();
   });
 
+  it('knows when every request is answered: none is, all are, time is up, the channel is closed', async () => {
+    const { host, engine, clock } = createPeers(createPair());
+    await engine.answered(1_000);
+    const answers: ((model: string) => void)[] = [];
+    const both = Promise.withResolvers<void>();
+    engine.handle('set_model', () => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      answers.push(resolve);
+      if (answers.length === 2) both.resolve();
+      return promise.then((model) => ({ model }));
+    });
+    const requests = ['a', 'b'].map((model) => host.request('set_model', { model }));
+    await both.promise;
+    const told: string[] = [];
+    const late = engine.answered(1_000).then(() => told.push('late'));
+    clock.advance(1_000);
+    await late;
+    const whole = engine.answered(60_000).then(() => told.push('all'));
+    answers[0]?.('one');
+    await requests[0];
+    expect(told).toEqual(['late']);
+    answers[1]?.('two');
+    await Promise.all([requests[1], whole]);
+    const open = rejectionOf(host.request('set_model', { model: 'c' }));
+    await expect.poll(() => answers.length).toBe(3);
+    const closed = engine.answered(60_000);
+    engine.close();
+    await Promise.all([closed, open]);
+  });
+
   it('gives a clean close no reason, and pending requests channel_closed', async () => {
     const { host } = createPeers(createPair());
     const rejection = rejectionOf(host.request('get_usage', {}));
@@ -356,10 +386,10 @@ describe('peer', () => {
 
   it('rejects a request whose params cannot cross, and answers an error for a result that cannot', async () => {
     const { host, engine } = createPeers(createMemoryPair());
-    engine.handle('get_usage', () => ({ callback: () => {} }));
+    engine.handle('get_settings', () => ({ effective: { callback: () => {} } }));
     const params = { settings: { callback: () => {} } };
     expect(await rejectionOf(host.request('apply_flag_settings', params))).toMatchObject({ code: 'invalid_frame' });
-    expect(await rejectionOf(host.request('get_usage', {}))).toMatchObject({ code: 'invalid_answer' });
+    expect(await rejectionOf(host.request('get_settings', {}))).toMatchObject({ code: 'invalid_answer' });
   });
 
   it('waits for promises of another realm that a handler returns', async () => {

@@ -23,6 +23,9 @@ export function hooksOf(
     get turnSignal() {
       return hooks.turnSignal;
     },
+    get list() {
+      return hooks.list;
+    },
     attach: (source) => hooks.attach(source),
     adopt: (agentId, source) => hooks.adopt(agentId, source),
     // These belong to the session, which outlives the agent.

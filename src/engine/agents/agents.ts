@@ -29,7 +29,7 @@ export function createAgents(tree: AgentTree, { depth, scope, bounds = UNBOUND }
     mayStart: depth <= MAX_DEPTH,
     ...bounds,
     typeOf: async (input) => (await import('./find-agent.js')).typeOf(tree, scope(), input),
-    async open(input, { toolUseId, signal }) {
+    async open(input, { toolUseId, signal, ...errand }) {
       const parent = scope();
       if (depth > MAX_DEPTH) throw new Error(`Agents may start agents ${MAX_DEPTH} deep. Do this yourself.`);
       const id = input.resume ?? agentIdOf(parent.clock.uuid());
@@ -39,7 +39,7 @@ export function createAgents(tree: AgentTree, { depth, scope, bounds = UNBOUND }
         const { makeReady } = await import('./ready.js');
         const below = (child: () => SessionScope, limit: ServerBounds) =>
           createAgents(tree, { depth: depth + 1, scope: child, bounds: limit });
-        return await makeReady({ tree, parent, input, id, toolUseId, depth, bounds, below, leave }, signal);
+        return await makeReady({ tree, parent, input, id, toolUseId, depth, bounds, errand, below, leave }, signal);
       } catch (thrown) {
         leave();
         throw thrown;

@@ -4,8 +4,8 @@ import { agentLimits } from '../budget/options.js';
 import type { Agent } from '../definitions/definition.js';
 
 /**
- * Throws `invalid_config` for the first limit or rule that cannot be used. Files were looked at when they were read; a rule
- * of theirs that cannot be read asks about all that it may mean. `tools` are names beside the built-in ones.
+ * Throws `invalid_config` for the first limit or rule that cannot be used. Files were looked at when they were read: what
+ * a broken rule of theirs names is denied. `tools` are names beside the built-in ones.
  */
 export async function checkDefinitions(agents: Iterable<Agent>, tools: readonly string[]): Promise<void> {
   for (const agent of agents) {

@@ -12,7 +12,7 @@ import { mayHave as isOfConfig, selectTools, type ToolSet } from '../tools/regis
 const MAIN_ONLY: ReadonlySet<string> = new Set(['AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'Config']);
 
 export interface ChildToolParts {
-  agent: Pick<Agent, 'name' | 'tools'>;
+  agent: Pick<Agent, 'name' | 'tools' | 'origin'>;
   /** All that are built in or of the app, made for this agent. */
   own: readonly Tool[];
   bounds: ServerBounds;
@@ -45,9 +45,15 @@ export function toolsOfChild(child: SessionScope, parts: ChildToolParts): ToolSe
   // Those of a server that is on its way may still come.
   const isBare = tools.names.length === 0 && mcp.pending.length === 0;
   if (agent.tools !== undefined && agent.tools.length > 0 && isBare) {
-    throw new HeddleError('invalid_config', `The agent ${agent.name} names tools that it cannot have here.`, {
-      hint: `It wants ${agent.tools.join(', ')}.`,
-    });
+    const { file } = agent.origin;
+    const wanted = `${agent.tools.join(', ')}${file === undefined ? '' : ` (${file})`}`;
+    throw new HeddleError(
+      'invalid_config',
+      `The agent ${agent.name} names tools that it cannot have here: ${wanted}.`,
+      {
+        hint: 'Names of tools begin with a capital letter, or with mcp__.',
+      },
+    );
   }
   return tools;
 }

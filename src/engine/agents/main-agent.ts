@@ -10,6 +10,8 @@ import { chooseMode } from './mode.js';
 import { ownServersOf } from './own-servers.js';
 
 export interface MainAgent {
+  /** Its name, and the only tools that it has; any when absent. */
+  agent: Pick<Agent, 'name' | 'tools'>;
   config: SessionConfig;
   /** What counts where neither the caller nor the log says anything: a choice of before was made by a person. */
   model?: string;
@@ -50,6 +52,7 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
   const turns = maxTurns ?? agent.maxTurns;
   const { usd, tokens, seconds } = agentLimits({ ...agent, maxTurns: undefined }, agent.name);
   return {
+    agent: { name: agent.name, ...(agent.tools && { tools: agent.tools }) },
     ...(agent.model !== undefined && agent.model !== 'inherit' && { model: agent.model }),
     // As far as it counts for a subagent.
     ...(agent.permissionMode !== undefined && { mode: chooseMode({ mode: 'default', config }, { agent }) }),

@@ -67,8 +67,15 @@ export async function openOwnServers(
     strictMcpConfig: true,
     settingSources: [],
   };
-  const { servers } = await findServers(alone, guard.settings, []);
+  const { servers, notices } = await findServers(alone, guard.settings, []);
   const allowed = new Map([...servers].filter(([server, { blocked }]) => names.includes(server) && !blocked));
-  if (allowed.size < names.length) refuse('the policy of this machine does not allow, or which are not well-formed');
+  if (allowed.size < names.length) {
+    const blocked = names.flatMap((server) => {
+      const why = servers.get(server)?.blocked;
+      return why === undefined ? [] : [`${server}: ${why}`];
+    });
+    const whys = [...blocked, ...notices.map(({ content }) => content)];
+    refuse(`cannot be used here: ${whys.join(' ') || 'they are not as they must be'}`);
+  }
   return openMcp(allowed, { clock, logger, config, scope, beside: mcp });
 }

@@ -11,7 +11,8 @@ import { type ChildSpec, type OpenedChild, openChild } from './child.js';
 import { DEFAULT_TYPE, reopen } from './find-agent.js';
 import type { AgentIdentity } from './identity.js';
 import { runAgent } from './run.js';
-import type { AgentOutcome, AgentTree, ReadyAgent } from './session-agents.js';
+import type { AgentErrand, AgentOutcome, AgentTree, ReadyAgent } from './session-agents.js';
+import { describeSoFar } from './so-far.js';
 import { createTaskVoice, type TaskVoice } from './task-voice.js';
 
 export interface Order {
@@ -24,6 +25,7 @@ export interface Order {
   depth: number;
   /** What whoever starts it may use. */
   bounds: ServerBounds;
+  errand: AgentErrand;
   /** The agents that it may start itself. */
   below: ChildSpec['agents'];
   /** Called when it is over. */
@@ -37,10 +39,12 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
   const old = input.resume === undefined ? undefined : await reopen(tree, parent, id);
   // What was judged is what runs: the name was found out before.
   const type = input.subagent_type ?? DEFAULT_TYPE;
-  const agent = tree.known().get(type);
-  if (agent === undefined) {
+  const defined = tree.known().get(type);
+  if (defined === undefined) {
     throw new Error(`There is no agent "${type}". Available: ${[...tree.known().keys()].join(', ')}.`);
   }
+  const { allows = [], before = [], model } = order.errand;
+  const agent: Agent = model === undefined ? defined : { ...defined, model };
   const { description, prompt } = input;
   const identity: AgentIdentity = { id, type: agent.name, toolUseId, description, depth };
   const isBackground = input.run_in_background ?? agent.background ?? false;
@@ -52,6 +56,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
     },
   );
   const { child, voice } = opened;
+  if (allows.length > 0) child.state.turnRules = allows;
   // Whatever happens the place is left: a session that ends waits for those who hold one.
   const end = async (): Promise<string | undefined> => {
     try {
@@ -74,7 +79,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
         void parent.recorder.life({ ...begun, toolUseId });
         if (old === undefined) void child.recorder.life({ ...begun, ...(worktree && { worktree }) });
         voice.tellStart();
-        outcome = await runAgent(child, { agent, prompt, skillText: tree.skillText, voice }, runSignal);
+        outcome = await runAgent(child, { agent, prompt, before, skillText: tree.skillText, voice }, runSignal);
       } catch (thrown) {
         const text = toHeddleError(thrown).message;
         outcome = { status: 'failed', text, toolUses: voice.toolUses, durationMs: 0, totalTokens: 0 };
@@ -85,6 +90,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       voice.tellEnd(outcome);
       return outcome;
     },
+    soFar: () => describeSoFar(child.recorder.log.entries),
     drop: async () => void (await end()),
   };
 }

@@ -1,7 +1,9 @@
 /** Runs a subagent from its prompt to its last word. */
+import type { UserContentBlock } from '../../protocol/index.js';
 import { toHeddleError } from '../../protocol/plain.js';
 import { tellSkills } from '../commands/skill-news.js';
 import type { Agent } from '../definitions/definition.js';
+import { withNamespace } from '../definitions/source.js';
 import { contextText } from '../hooks/texts.js';
 import { openCalls } from '../next-action.js';
 import type { Ending } from '../outcome.js';
@@ -20,6 +22,8 @@ import type { AgentOutcome, AgentTree } from './session-agents.js';
 export interface AgentRun {
   agent: Agent;
   prompt: string;
+  /** What stands before it. */
+  before: readonly UserContentBlock[];
   skillText: AgentTree['skillText'];
   /** Counts the calls that it makes. */
   voice: { readonly toolUses: number };
@@ -43,6 +47,8 @@ export async function runAgent(child: SessionScope, run: AgentRun, signal: Abort
   void recorder.life({ kind: 'turn', state: 'ended', subtype: ending.kind === 'done' ? 'success' : ending.kind });
   return {
     ...toStatus(ending, tally),
+    // Whoever is interrupted themselves need not be told.
+    ...(ending.kind === 'interrupted' && !signal.aborted && { interrupt: true }),
     toolUses: run.voice.toolUses,
     durationMs: Math.round(clock.monotonic() - startedAt),
     totalTokens: spending.totalTokens,
@@ -68,9 +74,8 @@ async function converse(child: SessionScope, { run, tally }: Conversation, signa
       : []),
     ...(await startHooks(child, signal)),
   ];
-  if (before.length > 0) {
-    recorder.user({ content: before.map((text) => ({ type: 'text' as const, text })), isMeta: true, show: false });
-  }
+  const content = [...before.map((text) => ({ type: 'text' as const, text })), ...run.before];
+  if (content.length > 0) recorder.user({ content, isMeta: true, show: false });
   recorder.user({ content: [{ type: 'text', text: run.prompt }], uuid: promptUuid, show: {} });
   return turn(child, tally, signal);
 }
@@ -80,7 +85,11 @@ async function openingOf(child: SessionScope, { agent, skillText }: AgentRun, si
   const [surroundings, instructions, ...skills] = await Promise.all([
     surroundingsOf(child, signal),
     child.memory.tellAll('session_start', signal),
-    ...(agent.skills ?? []).map(async (name) => ({ name, text: await skillText?.(name) })),
+    // An agent of a plugin means what comes with it before it means others.
+    ...(agent.skills ?? []).map(async (name) => ({
+      name,
+      text: (await skillText?.(withNamespace(agent.origin, name))) ?? (await skillText?.(name)),
+    })),
   ]);
   for (const { name, text } of skills) if (text === undefined) warnOfSkill(child, name);
   const hidden = describeHidden(child);

@@ -1,5 +1,5 @@
 /** What a session sees of its agents. Types only. */
-import type { SessionStore, TaskInput } from '../../protocol/index.js';
+import type { SessionStore, TaskInput, UserContentBlock } from '../../protocol/index.js';
 import type { Account } from '../budget/account.js';
 import type { Agent } from '../definitions/definition.js';
 import type { ServerBounds } from '../mcp/bounds.js';
@@ -17,7 +17,9 @@ export interface AgentOutcome extends AgentUsage {
   status: 'completed' | 'failed' | 'stopped';
   text: string;
   /** What whoever started it must know beside that: where its work is. */
-  note?: string;
+  note?: string | undefined;
+  /** Someone who denied a call of it wants the turn to end: it ends for all who wait for this agent, too. */
+  interrupt?: boolean;
 }
 
 /** An agent that has all it needs and has not begun. */
@@ -27,6 +29,8 @@ export interface ReadyAgent {
   readonly isBackground: boolean;
   /** Lets it work until it is over, or soon after the signal aborts. To be called once. Never rejects. */
   run(signal: AbortSignal): Promise<AgentOutcome>;
+  /** What it has said and done until now, bounded. */
+  soFar(): string;
   /** Gives up one that will not run after all. Never rejects. */
   drop(): Promise<void>;
 }
@@ -56,5 +60,20 @@ export interface SessionAgents extends Pick<ServerBounds, 'reaches'> {
   /** The name of the agent that will really run: rules are about that one. What is not known stays as it is. */
   typeOf(input: Pick<TaskInput, 'resume' | 'subagent_type'>): Promise<string | undefined>;
   /** Makes an agent ready. `input` names it as `typeOf` does. Throws an error for the model when that cannot be done. */
-  open(input: TaskInput, options: { toolUseId: string; signal: AbortSignal }): Promise<ReadyAgent>;
+  open(input: TaskInput, options: OpenOptions): Promise<ReadyAgent>;
+}
+
+export interface OpenOptions extends AgentErrand {
+  toolUseId: string;
+  signal: AbortSignal;
+}
+
+/** What an agent gets for one task beside its definition: that of a skill that runs in it. */
+export interface AgentErrand {
+  /** Rules that allow while it works on it. */
+  allows?: readonly string[];
+  /** Counts more than that of its definition. */
+  model?: string | undefined;
+  /** What stands before its prompt. */
+  before?: readonly UserContentBlock[];
 }

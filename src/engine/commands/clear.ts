@@ -7,7 +7,7 @@ export async function clearConversation(
   scope: SessionScope,
   { promptUuid }: { promptUuid: string | undefined },
 ): Promise<string> {
-  const { recorder, clock, commands, ledger, mcp, manners, id } = scope;
+  const { recorder, clock, commands, ledger, memory, mcp, manners, id } = scope;
   const { entries } = recorder.log;
   const [choices, updates] = [lastChoices(entries), grantedUpdates(entries)];
   await recorder.life({ kind: 'branch', at: null }, { sync: true });
@@ -18,6 +18,7 @@ export async function clearConversation(
   if (lists.todos.length > 0) lists.setTodos([]);
   if (lists.tasks.length > 0) lists.setTasks([]);
   ledger.forget();
+  memory.forget();
   mcp.retell();
   if (manners.tellsReset) {
     recorder.emit({

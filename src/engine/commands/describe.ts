@@ -87,13 +87,31 @@ const BEHAVIORS = [
   ['allow', 'Allowed'],
 ] as const;
 
-export function describePermissions(layers: readonly RuleLayer[], mode: PermissionMode): string {
+/** What the agent brings that the main thread runs as. */
+export interface AgentRules {
+  name: string;
+  /** The only tools that it has. */
+  tools?: readonly string[];
+  deny: readonly string[];
+}
+
+export function describePermissions(
+  layers: readonly RuleLayer[],
+  { mode, agent }: { mode: PermissionMode; agent?: AgentRules },
+): string {
+  const ofAgent = { name: `agent ${agent?.name}`, deny: agent?.deny, ask: [], allow: [] };
   const sections = BEHAVIORS.flatMap(([behavior, title]) =>
     section(
       title,
-      layers.flatMap((layer) => (layer[behavior] ?? []).map((rule) => `- ${showRule(rule)} (${layer.name})`)),
+      [...layers, ofAgent].flatMap((layer) =>
+        (layer[behavior] ?? []).map((rule) => `- ${showRule(rule)} (${layer.name})`),
+      ),
     ),
   );
+  if (agent?.tools !== undefined) {
+    const tools = agent.tools.map((tool) => `- ${tool}`);
+    sections.push(...section(`The only tools of the agent ${agent.name}`, tools.length > 0 ? tools : ['- none']));
+  }
   const rules = sections.length === 0 ? ['There are no rules.'] : sections;
   return [`The permission mode is ${mode}.`, ...rules].join('\n\n');
 }

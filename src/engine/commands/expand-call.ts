@@ -5,6 +5,7 @@ import { refuseUnpriced } from '../choices.js';
 import { expandCommand } from '../definitions/expand.js';
 import type { SessionScope, TurnTally } from '../scope.js';
 import type { ServerCommand, TextCommand } from './commands.js';
+import { type ForkedSkill, isForked } from './fork-skill.js';
 import { runShellLine } from './shell-line.js';
 
 export interface ExpandedCall {
@@ -14,6 +15,8 @@ export interface ExpandedCall {
   /** The kind and the place of what was called, as hooks are told. */
   type: 'command' | 'skill' | 'mcp_prompt';
   source: string;
+  /** It runs in an agent of its own; the header says which call that was. */
+  fork?: { file: ForkedSkill; header: string };
 }
 
 export interface CalledText {
@@ -23,7 +26,8 @@ export interface CalledText {
 }
 
 /**
- * What the file allows and which model it wants counts from now on, until the turn is over. Throws an Error that says why
+ * What the file allows and which model it wants counts from now on, until the turn is over; of one that runs in an agent,
+ * there. Throws an Error that says why
  * the command was not run.
  */
 export async function expandText(
@@ -33,7 +37,9 @@ export async function expandText(
 ): Promise<ExpandedCall> {
   const { file, body, needs } = command;
   if (needs !== undefined && !(await isInstalled(scope, needs))) throw new Error(describeMissing(command.name, needs));
-  if (file.model !== undefined) await takeModel(scope, { model: file.model, tally });
+  const isApart = isForked(file);
+  if (file.model !== undefined && !isApart) await takeModel(scope, { model: file.model, tally });
+  const before = scope.state.turnRules;
   grantForTurn(scope, file.allowedTools);
   const denials: PermissionDenial[] = tally.denials;
   const expansion = await expandCommand({
@@ -43,10 +49,12 @@ export async function expandText(
     ...(body !== undefined && { body }),
     runShell: (line) => runShellLine(scope, { line, denials }, signal),
   });
+  if (isApart) scope.state.turnRules = before;
   if (!expansion.ok) throw new Error(expansion.reason);
-  const { text, mentionable } = expansion;
+  const { text, header, body: prompt, mentionable } = expansion;
   return {
-    blocks: [{ type: 'text', text }],
+    blocks: [{ type: 'text', text: isApart ? prompt : text }],
+    ...(isApart && { fork: { file, header } }),
     mentionable: [mentionable],
     type: 'folder' in file ? 'skill' : 'command',
     source: file.origin.plugin === undefined ? file.origin.scope : `plugin:${file.origin.plugin}`,

@@ -79,7 +79,9 @@ export function findProblem(problems: readonly DefinitionProblem[], name: string
   const path = `/${name.split(':').at(-1) ?? name}`;
   const found = problems.find(
     ({ severity, file }) =>
-      severity === 'error' && (file.endsWith(`${path}.md`) || file.endsWith(`${path}/SKILL.md`)) && !isOther(file),
+      severity === 'error' &&
+      (file.endsWith(`${path}.md`) || file.toLowerCase().endsWith(`${path}/skill.md`.toLowerCase())) &&
+      !isOther(file),
   );
   return found && `${found.file}${found.line > 0 ? `:${found.line}` : ''}: ${found.text}.`;
 }

@@ -3,6 +3,7 @@ import type { DefinitionProblem } from '../definitions/definition.js';
 import { describeSkills } from '../definitions/listing.js';
 import type { SessionDefinitions } from '../definitions/open.js';
 import type { McpServers } from '../mcp/servers.js';
+import { type ChosenSkills, isChosen } from './chosen-skills.js';
 import type { CommandCall, Commands, CommandsOwn, FoundSkill } from './commands.js';
 import {
   callableByModel,
@@ -20,6 +21,8 @@ export interface CommandsParts {
   mcp: () => McpServers;
   /** Slashes mean nothing, and there are no skills. */
   disabled: boolean;
+  /** Those that the model may call by itself; absent or `all`: any. */
+  chosen?: ChosenSkills;
   own: CommandsOwn;
   clock: Clock;
   logger: Logger;
@@ -33,7 +36,7 @@ export interface CommandsParts {
 const CATCH_UP_MS = 500;
 
 export function createCommands(parts: CommandsParts): Commands {
-  const { definitions, mcp, disabled, clock, logger } = parts;
+  const { definitions, mcp, disabled, chosen, clock, logger } = parts;
   const index = () => indexCommands(definitions, mcp().prompts);
   const list = (): SlashCommand[] => (disabled ? [] : [...index().values()].map(toSlashCommand));
   /** What the host was last told. Without its servers, before anything is said. */
@@ -98,9 +101,10 @@ export function createCommands(parts: CommandsParts): Commands {
       if (what === 'prompts' || what === 'status') tellChange();
     },
     find: async (text, options) => (disabled ? undefined : findCall(text, parts, options)),
-    mayHaveSkills: !disabled && definitions.folders.length > 0,
-    findSkill: (name) => findSkill(name, definitions),
-    describeSkills: () => (disabled ? '' : describeSkills(callableByModel(definitions))),
+    mayHaveSkills: !disabled && chosen?.length !== 0 && definitions.folders.length > 0,
+    findSkill: (name) => findSkill(name, definitions, chosen),
+    describeSkills: () =>
+      disabled ? '' : describeSkills(callableByModel(definitions).filter((file) => isChosen(chosen, file))),
     reload,
     watch() {
       if (watching !== 'no' || definitions.folders.length === 0) return;
@@ -139,15 +143,15 @@ async function findCall(
 
 const MAX_NAMES = 30;
 
-function findSkill(given: string, definitions: SessionDefinitions): FoundSkill {
+function findSkill(given: string, definitions: SessionDefinitions, chosen: ChosenSkills): FoundSkill {
   const name = given.trim().replace(/^\//, '');
   const all = strongest(definitions);
   const file = all.find((one) => one.name === name);
-  if (file?.modelMayCall === true) return { file };
+  if (file?.modelMayCall === true && isChosen(chosen, file)) return { file };
   if (file !== undefined) return { refusal: `Only the user may call "${name}".` };
   const problem = findProblem(definitions.problems, name);
   if (problem !== undefined) return { refusal: `The skill "${name}" cannot be used. ${problem}` };
-  const names = all.filter(({ modelMayCall }) => modelMayCall).map((one) => one.name);
+  const names = all.filter((one) => one.modelMayCall && isChosen(chosen, one)).map((one) => one.name);
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
   const known = names.length === 0 ? 'There are none.' : `Available: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
   return { refusal: `There is no skill "${name}". ${known}` };

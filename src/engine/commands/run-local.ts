@@ -37,7 +37,7 @@ async function answer(
         import('../context-usage/session-usage.js'),
         import('../context-usage/describe.js'),
       ]);
-      return describeContextUsage(usageOf(scope));
+      return describeContextUsage(await usageOf(scope));
     }
     case 'cost': {
       const { costsOf, describeCost } = await import('../budget/cost.js');
@@ -53,7 +53,7 @@ async function answer(
       return args === '' ? describe.describeModel(scope) : `The model is now ${await setModel(scope, args)}.`;
     case 'permissions':
       await scope.guard.refresh();
-      return describe.describePermissions(scope.guard.layers, scope.state.mode);
+      return describe.describePermissions(scope.guard.layers, { mode: scope.state.mode, ...agentRulesOf(scope) });
     case 'release-notes':
       return describe.RELEASE_NOTES;
     case 'resume':
@@ -63,9 +63,15 @@ async function answer(
   }
 }
 
+/** What the agent brings that the main thread runs as. */
+const agentRulesOf = ({ mainAgent, guard, config }: SessionScope): { agent?: describe.AgentRules } =>
+  mainAgent === undefined ? {} : { agent: { ...mainAgent, deny: guard.beside(config.disallowedTools) } };
+
 /** Before the first turn nothing has been read yet. */
 async function filesOfMemory({ memory, guard, config, workspace, state }: SessionScope): Promise<string[]> {
-  if (memory.files.length > 0) return memory.files.map(({ path, scope }) => `${path} (${scope})`);
+  const show = ({ path, scope }: { path: string; scope: string }): string => `${path} (${scope})`;
+  const nested = memory.nested.map(show);
+  if (memory.files.length > 0) return [...memory.files.map(show), ...nested];
   const sources = config.settingSources ?? [];
   if (sources.length === 0) return [];
   const { findMemory } = await import('../memory/find.js');
@@ -73,9 +79,10 @@ async function filesOfMemory({ memory, guard, config, workspace, state }: Sessio
   const { configDir } = config;
   const found = await findMemory({ workspace, cwd: state.cwd, projectRoot, configDir, managed, sources });
   const isRead = (scope: string): boolean => guard.trusted || scope === 'managed' || scope === 'user';
-  return found.map(
+  const ofStart = found.map(
     ({ path, scope }) => `${path} (${scope}${isRead(scope) ? '' : ', not read: the folder is not trusted'})`,
   );
+  return [...ofStart, ...nested];
 }
 
 const MAX_SESSIONS = 20;

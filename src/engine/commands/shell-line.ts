@@ -4,10 +4,18 @@ import type { ShellOutcome } from '../definitions/expand.js';
 import type { SessionScope } from '../scope.js';
 import { runCall } from '../tools/pipeline.js';
 
+export interface ShellLine {
+  line: string;
+  /** Takes what was denied. */
+  denials?: PermissionDenial[];
+  /** Called when someone who denied it wants the turn to end. */
+  onInterrupt?: () => void;
+}
+
 /** Judged, asked about, seen by hooks and bounded like any call. Never throws. */
 export async function runShellLine(
   scope: SessionScope,
-  { line, denials }: { line: string; denials?: PermissionDenial[] },
+  { line, denials, onInterrupt }: ShellLine,
   signal: AbortSignal,
 ): Promise<ShellOutcome> {
   const id = `toolu_${scope.clock.uuid().replaceAll('-', '')}`;
@@ -17,6 +25,7 @@ export async function runShellLine(
     { signal, mayRun: () => Promise.resolve() },
   );
   if (outcome.denial) denials?.push(outcome.denial);
+  if (outcome.interrupt) onInterrupt?.();
   if (outcome.isError) return { ok: false, reason: textOf(outcome.content) };
   const { stdout, stderr } = (outcome.structured ?? {}) as { stdout?: string; stderr?: string };
   const printed = [stdout, stderr].filter((text) => typeof text === 'string' && text !== '');

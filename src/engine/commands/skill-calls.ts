@@ -1,5 +1,6 @@
 /** What the Skill tool needs of its session. Types only. */
-import type { ToolOutput } from '../../protocol/index.js';
+import type { ToolContext } from '../../protocol/index.js';
+import type { EngineOutput } from '../tools/engine-output.js';
 
 export interface SkillCalls {
   /** False: there is no place that skills could come from, so the tool does not exist. */
@@ -8,6 +9,9 @@ export interface SkillCalls {
   nameOf(written: string): string;
   /** Whether the skill allows tools for the rest of the turn: then somebody must agree to it. */
   grants(name: string): boolean;
-  /** The text of the skill. Throws an error for the model when it cannot be had. */
-  call(input: { name: string; args: string }, signal: AbortSignal): Promise<ToolOutput>;
+  /** The text of the skill, or the answer of the agent that it runs in. Throws an error for the model when it cannot be had. */
+  call(
+    input: { name: string; args: string },
+    options: Pick<ToolContext, 'signal' | 'toolUseId'>,
+  ): Promise<EngineOutput>;
 }

@@ -14,7 +14,7 @@ export const createSkillCalls = (commands: Commands, scope: () => SessionScope):
     const found = commands.findSkill(name);
     return 'file' in found && found.file.allowedTools.length > 0;
   },
-  async call({ name, args }, signal) {
+  async call({ name, args }, { signal, toolUseId }) {
     const found = commands.findSkill(name);
     if ('refusal' in found) throw new Error(found.refusal);
     const { file } = found;
@@ -25,16 +25,26 @@ export const createSkillCalls = (commands: Commands, scope: () => SessionScope):
       import('./expand-call.js'),
     ]);
     const before = session.state.turnRules;
+    let interrupt = false;
+    const onInterrupt = (): void => {
+      interrupt = true;
+    };
     grantForTurn(session, file.allowedTools);
     const expansion = await expandCommand({
       command: file,
       args,
       sessionId: session.id,
-      runShell: (line) => runShellLine(session, { line }, signal),
+      runShell: (line) => runShellLine(session, { line, onInterrupt }, signal),
     });
     if (!expansion.ok) {
       session.state.turnRules = before;
-      throw new Error(expansion.reason);
+      return { content: expansion.reason, isError: true, interrupt };
+    }
+    if ('fork' in file && file.fork !== undefined) {
+      // What it allows counts in its agent alone.
+      session.state.turnRules = before;
+      const { callForked } = await import('./call-forked.js');
+      return callForked(session, { file: { ...file, fork: file.fork }, prompt: expansion.body, toolUseId }, signal);
     }
     return {
       content: `Launching skill: ${file.name}\n\n${expansion.body}`,

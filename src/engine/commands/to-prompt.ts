@@ -8,18 +8,8 @@ import type { SessionScope, TurnTally } from '../scope.js';
 import { toBlocks } from '../sessions/entry.js';
 import type { CommandCall, KnownCommand } from './commands.js';
 import type { ExpandedCall } from './expand-call.js';
+import type { Prompt } from './prompt.js';
 import { showLocal } from './show-local.js';
-
-export interface Prompt {
-  /** Undefined: it does not get into the conversation, for nobody has let it through. */
-  content: UserMessage['message']['content'] | undefined;
-  /** The parts of it in which `@file` means a file. */
-  mentionable: string[];
-  /** What it mentions, to stand before it. */
-  before?: UserContentBlock[];
-  /** For the model, after it. */
-  after: string[];
-}
 
 export interface GivenPrompt {
   message: UserMessage;
@@ -31,11 +21,22 @@ export interface GivenPrompt {
 
 /** Never throws. */
 export async function toPrompt(scope: SessionScope, given: GivenPrompt, signal: AbortSignal): Promise<Prompt | Ending> {
-  const prompt = await read(scope, given, signal);
+  const prompt = await readWhole(scope, given, signal);
   if ('kind' in prompt && prompt.kind === 'local') showLocal(scope, prompt);
-  if ('kind' in prompt || !prompt.mentionable.some((text) => text.includes('@'))) return prompt;
-  const { mentionedIn } = await import('../mentions/session-mentions.js');
-  return { ...prompt, before: await mentionedIn(scope, prompt.mentionable, signal) };
+  return prompt;
+}
+
+async function readWhole(scope: SessionScope, given: GivenPrompt, signal: AbortSignal): Promise<Prompt | Ending> {
+  const prompt = await read(scope, given, signal);
+  if ('kind' in prompt) return prompt;
+  if (prompt.mentionable.some((text) => text.includes('@'))) {
+    const { mentionedIn } = await import('../mentions/session-mentions.js');
+    prompt.before = await mentionedIn(scope, prompt.mentionable, signal);
+  }
+  const { fork } = prompt;
+  if (fork === undefined) return prompt;
+  const { answerForked } = await import('./answer-forked.js');
+  return answerForked(scope, { ...fork, prompt, tally: given.tally }, signal);
 }
 
 async function read(scope: SessionScope, given: GivenPrompt, signal: AbortSignal): Promise<Prompt | Ending> {
@@ -66,6 +67,7 @@ async function read(scope: SessionScope, given: GivenPrompt, signal: AbortSignal
     content: [...expanded.blocks, ...others],
     mentionable: expanded.mentionable,
     after,
+    fork: expanded.fork,
   };
   return judge(scope, { prompt, expanded, command, args, typed: blocks.flatMap(textsOf).join('\n') }, signal);
 }
@@ -122,7 +124,7 @@ async function judge(
   }
   const contexts = toContexts('UserPromptExpansion', verdict);
   if (verdict.suppressOriginalPrompt) {
-    return { content: [...prompt.after, ...contexts].map(toText), mentionable: [], after: [] };
+    return { ...prompt, content: [...prompt.after, ...contexts].map(toText), mentionable: [], after: [] };
   }
   return { ...prompt, after: [...prompt.after, ...contexts] };
 }

@@ -7,6 +7,7 @@ import type { Limit } from '../budget/limit.js';
 import { decideRetry } from '../model/retry.js';
 import { type PaidRequest, requestWith } from '../request.js';
 import type { SessionScope, TurnTally } from '../scope.js';
+import { countTime } from '../tally.js';
 import { wait } from '../wait.js';
 import { LAST_STAGE, shrink } from './shrink.js';
 import { askForSummary, BE_SHORT, readSummary } from './texts.js';
@@ -117,7 +118,7 @@ async function attemptCall(
       }
     }
   } finally {
-    tally.apiMs += scope.clock.monotonic() - startedAt;
+    countTime(scope, tally, startedAt);
     reservation.settle(endOf(answer, [{ type: 'text', text }]));
     charge(scope, request, answer);
   }

@@ -1,13 +1,30 @@
 /** An agent from its Markdown file. What restricts it and cannot be read keeps it from being loaded: it never gets more. */
 import type { McpServerConfig } from '../../protocol/index.js';
 import { EFFORT_LEVELS, PERMISSION_MODES, type PermissionMode } from '../../protocol/plain.js';
-import { AGENT_COLORS, type Agent, type AgentColor } from './definition.js';
+import { expandValue } from '../plugins/root-variable.js';
+import { denyAllMeant } from './agent-rules.js';
+import { AGENT_COLORS, type Agent, type AgentColor, type Origin } from './definition.js';
+import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
+import { describeDoubt, type GuardedKey } from './guarded.js';
+import { readDenials, readToolList, saysSame } from './tool-list.js';
 import { type DefinitionSource, isName, type Parsed, withNamespace } from './source.js';
 
 const ALL_TOOLS = /^(?:\*|all|all[ _-]tools)$/i;
-const TOOLS = ['tools', 'allowed-tools', 'allowedTools', 'allowed_tools'] as const;
-const DISALLOWED = ['disallowedTools', 'disallowed-tools', 'disallowed_tools'] as const;
+const TOOLS = ['tools', 'allowed-tools'] as const;
+/** What counts once, and decides what an agent may do. */
+const RESTRICTIONS = [
+  TOOLS,
+  ['permissionMode'],
+  ['hooks'],
+  ['mcpServers'],
+  ['maxTurns'],
+  ['maxBudgetUsd'],
+  ['maxTokens'],
+  ['maxSeconds'],
+  ['isolation'],
+] as const satisfies readonly (readonly GuardedKey[])[];
+const OF_AGENTS: ReadonlySet<string> = new Set<GuardedKey>([...RESTRICTIONS.flat(), 'disallowedTools']);
 
 export async function parseAgentFile(source: DefinitionSource): Promise<Parsed<Agent>> {
   const { matter, file, origin } = source;
@@ -27,8 +44,9 @@ export async function parseAgentFile(source: DefinitionSource): Promise<Parsed<A
     return finish(undefined);
   }
   const name = readName(reader, source);
+  const hasDoubt = failForDoubts(reader, matter);
   const restrictions = await readRestrictions(reader);
-  if (restrictions === undefined) return finish(undefined);
+  if (restrictions === undefined || hasDoubt) return finish(undefined);
   const prompt = matter.body.trim();
   if (prompt === '') reader.warn(matter.bodyLine, 'the agent has no prompt below its frontmatter');
   const agent: Agent = {
@@ -36,17 +54,15 @@ export async function parseAgentFile(source: DefinitionSource): Promise<Parsed<A
     description: readDescription(reader, prompt),
     prompt,
     ...restrictions,
-    ...given('model', reader.text('model')),
-    ...given('mcpServers', await readServers(reader)),
+    ...given('model', reader.word('model')),
+    ...given('mcpServers', await readServers(reader, origin)),
     ...given('skills', reader.names('skills')?.slice()),
-    ...given('maxTurns', readMaxTurns(reader)),
     ...given('effort', readEffort(reader)),
     ...given('background', reader.flag('background', { whenWrong: false })),
     ...given('initialPrompt', reader.text('initialPrompt', 'initial-prompt')),
     ...given('criticalSystemReminder_EXPERIMENTAL', reader.text('criticalSystemReminder_EXPERIMENTAL')),
     ...given('color', readColor(reader)),
     ...given('context', readContext(reader)),
-    ...given('isolation', readIsolation(reader)),
     origin,
   };
   return finish(agent);
@@ -75,22 +91,27 @@ function readDescription(reader: FieldReader, prompt: string): string {
   return firstWords(prompt);
 }
 
-const BUDGETS = [
-  ['maxBudgetUsd', 'max-budget-usd'],
-  ['maxTokens', 'max-tokens'],
-  ['maxSeconds', 'max-seconds'],
-] as const;
+/** A line that may have been meant to restrict it, and that nobody can read. */
+function failForDoubts(reader: FieldReader, { doubts }: DefinitionSource['matter']): boolean {
+  const own = doubts.filter(({ key }) => OF_AGENTS.has(key));
+  for (const { key, line } of own) {
+    reader.fail(line, `${describeDoubt(key)}; the agent is not loaded`);
+  }
+  return own.length > 0;
+}
 
-type Budgets = Pick<Agent, (typeof BUDGETS)[number][0]>;
-type Restrictions = Pick<Agent, 'tools' | 'disallowedTools' | 'permissionMode' | 'hooks'> & Budgets;
+const BUDGETS = ['maxBudgetUsd', 'maxTokens', 'maxSeconds'] as const;
+type Budgets = Pick<Agent, (typeof BUDGETS)[number]>;
+type Restrictions = Pick<Agent, 'tools' | 'disallowedTools' | 'permissionMode' | 'hooks' | 'maxTurns' | 'isolation'> &
+  Budgets;
 
 /** Undefined when one of them cannot be read: it would use more than was meant. */
 function readBudgets(reader: FieldReader): Budgets | undefined {
   const budgets: Budgets = {};
-  for (const [name, other] of BUDGETS) {
-    const field = reader.find(name, other);
+  for (const name of BUDGETS) {
+    const field = reader.find(name);
     if (field === undefined) continue;
-    const value = reader.number(name, other) ?? 0;
+    const value = reader.number(name) ?? 0;
     const isWhole = name === 'maxTokens';
     if (value <= 0 || (isWhole && !Number.isSafeInteger(value))) {
       reader.fail(field.line, `"${name}" must be a ${isWhole ? 'whole ' : ''}number above 0; the agent is not loaded`);
@@ -103,37 +124,71 @@ function readBudgets(reader: FieldReader): Budgets | undefined {
 
 /** Undefined when one of them cannot be read. */
 async function readRestrictions(reader: FieldReader): Promise<Restrictions | undefined> {
-  for (const names of [TOOLS, DISALLOWED]) {
-    const field = reader.find(...names);
-    if (field === undefined || isListLike(field.value)) continue;
-    reader.fail(field.line, `"${names[0]}" must be a list of names; the agent is not loaded`);
+  const refuse = ({ line }: Field, text: string): undefined => {
+    reader.fail(line, `${text}; the agent is not loaded`);
     return undefined;
+  };
+  for (const names of [...RESTRICTIONS, ['disallowedTools']]) {
+    const [last, ...others] = reader.all(...names);
+    const unsure = [last, ...others].find((field) => field?.fault !== undefined);
+    if (unsure !== undefined) return refuse(unsure, `"${names[0]}" cannot be read (${unsure.fault})`);
+    if (names[0] === 'disallowedTools') continue;
+    const other = others.find(({ value }) => !saysSame(value, last?.value));
+    if (last !== undefined && other !== undefined) {
+      return refuse(last, `"${names.join('" or "')}" is there twice (line ${other.line}), and says two things`);
+    }
+  }
+  const [tools] = reader.all(...TOOLS);
+  const named = tools && readToolList(tools.value);
+  const isAll = tools !== undefined && isAllTools(tools.value);
+  if (tools !== undefined && named === undefined && !isAll) {
+    return refuse(tools, '"tools" must be a list of names');
+  }
+  const disallowed: string[] = [];
+  for (const field of reader.all('disallowedTools').toReversed()) {
+    const list = readDenials(field.value);
+    if (list === undefined) return refuse(field, '"disallowedTools" must be a list of names');
+    disallowed.push(...(await denyAllMeant(list, (text) => reader.warn(field.line, `"disallowedTools": ${text}`))));
+  }
+  const isDisallowed = reader.find('disallowedTools') !== undefined;
+  const turns = reader.find('maxTurns');
+  const maxTurns = turns && Number(String(turns.value).trim() || Number.NaN);
+  if (turns !== undefined && !(Number.isSafeInteger(maxTurns) && Number(maxTurns) > 0)) {
+    return refuse(turns, '"maxTurns" must be a whole number above 0');
+  }
+  const isolation = reader.find('isolation');
+  const place = reader.text('isolation')?.toLowerCase();
+  if (isolation !== undefined && place !== 'worktree' && place !== 'none') {
+    return refuse(isolation, '"isolation" must be worktree');
   }
   const hooks = await readHooks(reader);
   const budgets = readBudgets(reader);
   if (hooks === 'broken' || budgets === undefined) return undefined;
-  const tools = reader.find(...TOOLS)?.value;
-  const isAll = [tools].flat().length === 1 && ALL_TOOLS.test([tools].flat().join('').trim());
   return {
     ...budgets,
-    ...given('tools', isAll ? undefined : reader.names(...TOOLS)?.slice()),
-    ...given('disallowedTools', reader.names(...DISALLOWED)?.slice()),
+    ...given('tools', isAll ? undefined : named?.slice()),
+    ...given('disallowedTools', isDisallowed ? disallowed : undefined),
     ...given('permissionMode', readMode(reader)),
     ...given('hooks', hooks),
+    ...given('maxTurns', maxTurns),
+    ...given('isolation', place === 'worktree' ? place : undefined),
   };
 }
 
-const isListLike = (value: unknown): boolean =>
-  typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+const isAllTools = (value: unknown): boolean =>
+  [value].flat().length === 1 && ALL_TOOLS.test([value].flat().join('').trim());
 
+/** Letter case aside for what restricts. A mode that is not known counts as the one that asks. */
 function readMode(reader: FieldReader): PermissionMode | undefined {
-  const field = reader.find('permissionMode', 'permission-mode');
+  const field = reader.find('permissionMode');
   if (field === undefined) return undefined;
-  const mode = PERMISSION_MODES.find((each) => each === field.value);
+  const mode = PERMISSION_MODES.find((each) => each === field.value) ?? (isPlan(field.value) ? 'plan' : undefined);
   if (mode !== undefined) return mode;
   reader.warn(field.line, `"permissionMode" must be one of ${PERMISSION_MODES.join(', ')}; "default" counts`);
   return 'default';
 }
+
+const isPlan = (value: unknown): boolean => typeof value === 'string' && value.trim().toLowerCase() === 'plan';
 
 /** The same shape as in settings, checked the same way. */
 async function readHooks(reader: FieldReader): Promise<Agent['hooks'] | 'broken'> {
@@ -150,11 +205,11 @@ async function readHooks(reader: FieldReader): Promise<Agent['hooks'] | 'broken'
 }
 
 /** Names of servers, or servers of its own: as a list, as a text with commas, or as a table. */
-async function readServers(reader: FieldReader): Promise<Agent['mcpServers']> {
-  const field = reader.find('mcpServers', 'mcp-servers');
+async function readServers(reader: FieldReader, { pluginRoot }: Origin): Promise<Agent['mcpServers']> {
+  const field = reader.find('mcpServers');
   if (field === undefined) return undefined;
-  if (typeof field.value === 'string') return reader.names('mcpServers', 'mcp-servers')?.slice();
-  const { McpServerConfig: schema } = await import('../../protocol/index.js');
+  if (typeof field.value === 'string') return reader.names('mcpServers')?.slice();
+  const { firstProblem, McpServerConfig: schema } = await import('../../protocol/index.js');
   const items: readonly unknown[] = Array.isArray(field.value) ? field.value : [field.value];
   return items.flatMap((item): (string | Record<string, McpServerConfig>)[] => {
     if (typeof item === 'string') return [item];
@@ -167,22 +222,16 @@ async function readServers(reader: FieldReader): Promise<Agent['mcpServers']> {
         // `- github:` in a list names a server, with a colon too many.
         if (config === null) return [name];
         const outcome = schema().safeParse(config);
-        if (outcome.success) return [{ [name]: outcome.data }];
-        reader.warn(field.line, `the MCP server "${name}" is left out: its configuration cannot be used`);
+        if (outcome.success) {
+          const server = pluginRoot === undefined ? outcome.data : expandValue(outcome.data, pluginRoot);
+          return [{ [name]: server as McpServerConfig }];
+        }
+        const { path, problem } = firstProblem(outcome.error.issues);
+        reader.warn(field.line, `the MCP server "${name}" is left out: ${path}: ${problem}`);
         return [];
       },
     );
   });
-}
-
-function readMaxTurns(reader: FieldReader): number | undefined {
-  const turns = reader.number('maxTurns', 'max-turns');
-  if (turns === undefined || (Number.isSafeInteger(turns) && turns > 0)) return turns;
-  reader.warn(
-    reader.find('maxTurns', 'max-turns')?.line ?? 1,
-    '"maxTurns" must be a whole number above 0; it is left out',
-  );
-  return undefined;
 }
 
 function readEffort(reader: FieldReader): Agent['effort'] {
@@ -216,12 +265,4 @@ function readContext(reader: FieldReader): Agent['context'] {
   if (text !== 'isolated')
     reader.warn(reader.find('context')?.line ?? 1, '"context" must be isolated or forked; isolated counts');
   return 'isolated';
-}
-
-function readIsolation(reader: FieldReader): 'worktree' | undefined {
-  const text = reader.text('isolation');
-  if (text === undefined || text === 'none') return undefined;
-  if (text === 'worktree') return text;
-  reader.warn(reader.find('isolation')?.line ?? 1, '"isolation" must be worktree; it is left out');
-  return undefined;
 }

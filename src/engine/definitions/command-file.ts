@@ -1,6 +1,9 @@
 /** A slash command from its Markdown file. */
+import { canonicalToolName } from '../../protocol/plain.js';
 import type { CommandFile } from './definition.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
+import { describeDoubt, type GuardedKey } from './guarded.js';
+import { readToolList, saysSame } from './tool-list.js';
 import { type DefinitionSource, isCallName, type Parsed, withNamespace } from './source.js';
 
 export function parseCommandFile(source: DefinitionSource): Parsed<CommandFile> {
@@ -26,21 +29,67 @@ export function readCallFields(
 ): Omit<CommandFile, 'name' | 'origin'> {
   const description = reader.text('description') ?? firstWords(matter.body);
   const occasion = reader.text('when_to_use', 'when-to-use');
-  const model = reader.text('model');
+  const model = reader.word('model');
+  for (const { key, line } of matter.doubts) if (OF_CALLS.has(key)) reader.warn(line, describeDoubt(key));
+  const isDoubtful = (...keys: GuardedKey[]): boolean => matter.doubts.some(({ key }) => keys.includes(key));
   // Of a frontmatter that cannot be read nobody knows whether it kept the model away.
   const isKeptAway =
     matter.state === 'broken' ||
+    isDoubtful('disable-model-invocation', 'hide-from-slash-command-tool') ||
     reader.flag('disable-model-invocation', { whenWrong: true }) === true ||
     reader.flag('hide-from-slash-command-tool', { whenWrong: true }) === true;
+  const mayAllow = !isDoubtful('tools', 'allowed-tools', 'disallowedTools');
   return {
     description: occasion === undefined ? description : `${description} ${occasion}`.trim(),
     argumentHint: readHint(reader),
-    allowedTools: reader.names('allowed-tools', 'allowedTools', 'allowed_tools', 'tools') ?? [],
+    allowedTools: mayAllow ? readAllowed(reader) : [],
     ...(model === undefined || model === 'inherit' ? {} : { model }),
     modelMayCall: !isKeptAway,
-    userMayCall: reader.flag('user-invocable', { whenWrong: true }) ?? true,
+    userMayCall: !isDoubtful('user-invocable') && (reader.flag('user-invocable', { whenWrong: false }) ?? true),
   };
 }
+
+const OF_CALLS: ReadonlySet<string> = new Set<GuardedKey>([
+  'tools',
+  'allowed-tools',
+  'disallowedTools',
+  'disable-model-invocation',
+  'hide-from-slash-command-tool',
+  'user-invocable',
+]);
+
+/** Nothing, where it is not sure what is allowed. */
+function readAllowed(reader: FieldReader): readonly string[] {
+  const [last, ...others] = reader.all('allowed-tools', 'tools');
+  const none = (line: number, text: string): readonly string[] => {
+    reader.warn(line, `${text}; nothing is allowed by it`);
+    return [];
+  };
+  const denied = readDenied(reader);
+  if (last === undefined) return [];
+  const unsure = [last, ...others].find(({ fault }) => fault !== undefined);
+  if (unsure !== undefined) return none(unsure.line, `"allowed-tools" cannot be read (${unsure.fault})`);
+  const other = others.find(({ value }) => !saysSame(value, last.value));
+  if (other !== undefined) {
+    return none(last.line, `"allowed-tools" or "tools" is there twice (line ${other.line}), and says two things`);
+  }
+  const allowed = readToolList(last.value);
+  if (allowed === undefined) return none(last.line, '"allowed-tools" must be a list of names');
+  return denied === undefined
+    ? []
+    : allowed.filter((rule) => rule !== '*' || denied.size === 0).filter((rule) => !denied.has(toolOf(rule)));
+}
+
+/** What a file names there is at least not allowed by it. Undefined when that cannot be read. */
+function readDenied(reader: FieldReader): ReadonlySet<string> | undefined {
+  const fields = reader.all('disallowedTools');
+  if (fields[0] === undefined) return new Set();
+  reader.warn(fields[0].line, '"disallowed-tools" only takes tools from "allowed-tools" here; rules in settings deny');
+  const lists = fields.map(({ value, fault }) => (fault === undefined ? readToolList(value) : undefined));
+  return lists.includes(undefined) ? undefined : new Set(lists.flatMap((list) => list ?? []).map(toolOf));
+}
+
+const toolOf = (rule: string): string => canonicalToolName(rule.split('(', 1)[0] ?? '').toLowerCase();
 
 /** A list of names is shown the way hints are written. */
 function readHint(reader: FieldReader): string {

@@ -60,6 +60,8 @@ export interface CommandFile {
 export interface SkillFile extends CommandFile {
   /** The folder with `SKILL.md` and the files that come with it. */
   folder: string;
+  /** It runs in an agent of its own: the one of this name, or the default one. */
+  fork?: { agent?: string };
 }
 
 export interface OutputStyle {

@@ -3,8 +3,10 @@ import type { DefinitionProblem } from './definition.js';
 import type { Field, Fields } from './field.js';
 
 export interface FieldReader {
-  /** The first of these names that has a value. */
+  /** The first of these names that has a value, or should have one. */
   find(...names: string[]): Field | undefined;
+  /** All that is written under these names. */
+  all(...names: string[]): readonly Field[];
   /** Text in one piece, trimmed; undefined when there is none. Numbers and yes/no are taken as they are written. */
   text(...names: string[]): string | undefined;
   /** A list, or a text with commas (or blanks) between the items, but not within brackets: `Read, Bash(git add:*, x)`. */
@@ -12,6 +14,8 @@ export interface FieldReader {
   /** `yes`, `on`, `true`, `1` and their opposites. `whenWrong` is what counts where it is neither. */
   flag(name: string, options: { whenWrong: boolean }): boolean | undefined;
   number(...names: string[]): number | undefined;
+  /** Text without blanks. */
+  word(name: string): string | undefined;
   warn(line: number, text: string): void;
   fail(line: number, text: string): void;
   readonly problems: readonly DefinitionProblem[];
@@ -25,16 +29,17 @@ export function createFieldReader(fields: Fields, file: string): FieldReader {
   const warn = (line: number, text: string): void => void problems.push({ severity: 'warning', file, line, text });
   const fail = (line: number, text: string): void => void problems.push({ severity: 'error', file, line, text });
 
-  const findNamed = (names: readonly string[]): (Field & { name: string }) | undefined => {
-    for (const name of names) {
+  const allNamed = (names: readonly string[]): (Field & { name: string })[] =>
+    names.flatMap((name) => {
       const field = fields.get(name);
-      if (field !== undefined && field.value !== null && field.value !== undefined) return { ...field, name };
-    }
-    return undefined;
-  };
+      const given = field === undefined ? [] : [field, ...(field.others ?? [])];
+      return given.filter(says).map((each) => ({ ...each, name }));
+    });
+  const findNamed = (names: readonly string[]): (Field & { name: string }) | undefined => allNamed(names)[0];
 
   return {
     find: (...names) => findNamed(names),
+    all: (...names) => allNamed(names),
     text(...names) {
       const field = findNamed(names);
       if (field === undefined) return undefined;
@@ -54,13 +59,13 @@ export function createFieldReader(fields: Fields, file: string): FieldReader {
       });
     },
     flag(name, { whenWrong }) {
-      const field = findNamed([name]);
-      if (field === undefined) return undefined;
-      const word = toText(field.value)?.toLowerCase();
-      if (word !== undefined && YES.has(word)) return true;
-      if (word !== undefined && NO.has(word)) return false;
-      warn(field.line, `"${name}" must be true or false; it is taken as ${whenWrong}`);
-      return whenWrong;
+      const flags = allNamed([name]).map(({ value, line }) => {
+        const word = toText(value)?.toLowerCase() ?? '';
+        if (YES.has(word) || NO.has(word)) return YES.has(word);
+        warn(line, `"${name}" must be true or false; it is taken as ${whenWrong}`);
+        return whenWrong;
+      });
+      return flags.find((flag) => flag === whenWrong) ?? flags[0];
     },
     number(...names) {
       const field = findNamed(names);
@@ -71,11 +76,19 @@ export function createFieldReader(fields: Fields, file: string): FieldReader {
       warn(field.line, `"${field.name}" must be a number; it is left out`);
       return undefined;
     },
+    word(name) {
+      const text = this.text(name);
+      if (text === undefined || !/\s/.test(text)) return text;
+      warn(findNamed([name])?.line ?? 1, `"${name}" must be one word; it is left out`);
+      return undefined;
+    },
     warn,
     fail,
     problems,
   };
 }
+
+const says = ({ value, fault }: Field): boolean => fault !== undefined || (value !== null && value !== undefined);
 
 function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value.trim();

@@ -1,6 +1,7 @@
 /** A Markdown file as fields and body. Real files are read as they are; what is wrong is said with its line. */
 import type { DefinitionProblem } from './definition.js';
 import type { Field, Fields } from './field.js';
+import { type Doubt, findDoubt, findInside, guardedKey } from './guarded.js';
 import { readPlainYaml } from './plain-yaml.js';
 
 export interface Frontmatter {
@@ -11,6 +12,8 @@ export interface Frontmatter {
   /** The line in which the body begins. */
   bodyLine: number;
   problems: readonly DefinitionProblem[];
+  /** Lines that look like fields which grant or restrict, and could not be read as such. */
+  doubts: readonly Doubt[];
 }
 
 export interface SplitText {
@@ -64,17 +67,23 @@ const countLines = (text: string): number => text.split('\n').length - 1;
 /** Never throws. `file` is the name under which problems are reported. */
 export async function parseFrontmatter(text: string, file: string, budget?: YamlBudget): Promise<Frontmatter> {
   const { head, headLine, body, bodyLine, isOpen } = splitFrontmatter(text);
-  if (head === undefined) return { state: 'none', fields: new Map(), body, bodyLine, problems: [] };
+  if (head === undefined) return { state: 'none', fields: new Map(), body, bodyLine, problems: [], doubts: [] };
   const problems: DefinitionProblem[] = [];
   const warn = (line: number, what: string): void =>
     void problems.push({ severity: 'warning', file, line, text: what });
   const broken = (line: number, what: string): Frontmatter => {
     problems.push({ severity: 'error', file, line, text: what });
-    return { state: 'broken', fields: new Map(), body, bodyLine, problems };
+    return { state: 'broken', fields: new Map(), body, bodyLine, problems, doubts: [] };
   };
-  const done = (fields: Fields): Frontmatter => ({ state: 'read', fields, body, bodyLine, problems });
+  const doubts: Doubt[] = [];
+  const done = (given: Iterable<readonly [string, Field]>): Frontmatter => {
+    const fields = collect(hint === undefined ? given : [...given, hint], warn);
+    for (const [key, { value, line }] of fields) if (FLAT.test(key)) doubts.push(...findInside(value, line));
+    return { state: 'read', fields, body, bodyLine, problems, doubts };
+  };
 
   if (isOpen) {
+    doubts.push(...findBelow(body, bodyLine));
     warn(
       headLine - 1,
       'the frontmatter is not closed by a line "---"; it was read up to the first empty line or heading',
@@ -84,9 +93,8 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
     return broken(headLine, `the frontmatter is longer than ${MAX_HEAD_CHARS / 1024} KB, and was not read`);
   }
   const { hint, rest } = takeHint(head, headLine);
-  const withHint = (fields: Map<string, Field>): Fields => (hint === undefined ? fields : fields.set(...hint));
   const plain = readPlainYaml(rest, headLine);
-  if (plain !== undefined) return done(withHint(plain));
+  if (plain !== undefined) return done(plain);
   if (rest.length > MAX_YAML_CHARS) {
     return broken(
       headLine,
@@ -104,13 +112,45 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
   const strict = await readStrictYaml(rest, headLine);
   if (strict.fields !== undefined) {
     for (const { line, text: what } of strict.faults) warn(line, what);
-    return done(withHint(strict.fields));
+    doubts.push(...strict.doubts);
+    return done(strict.fields);
   }
   const { readLenientYaml } = await import('./lenient-yaml.js');
   const lenient = await readLenientYaml(rest, headLine);
   if (lenient === undefined) return broken(strict.fault.line, `the frontmatter is no YAML: ${strict.fault.text}`);
   for (const { line, text: what } of lenient.notes) warn(line, what);
-  return done(withHint(lenient.fields));
+  doubts.push(...lenient.doubts);
+  return done(lenient.fields);
+}
+
+/** A table below a field that takes none was meant to stand beside it. */
+const FLAT =
+  /^(?:name|description|model|color|effort|skills|tools|allowed-tools|disallowedTools|argument-hint|when_to_use)$/;
+
+/** Guarded fields under one name each, with all that was written of them; of others the last counts. */
+function collect(
+  given: Iterable<readonly [string, Field]>,
+  warn: (line: number, text: string) => void,
+): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  for (const [written, field] of given) {
+    const guarded = guardedKey(written);
+    const key = guarded ?? written;
+    const before = fields.get(key);
+    if (before !== undefined && guarded === undefined) {
+      warn(field.line, `"${key}" is there twice; the last one counts`);
+    }
+    const others = before === undefined || guarded === undefined ? [] : [...(before.others ?? []), before];
+    fields.set(key, others.length === 0 ? field : { ...field, others });
+  }
+  return fields;
+}
+
+/** Where nobody closed the frontmatter, fields may stand below the empty line at which it was taken to end. */
+function findBelow(body: string, bodyLine: number): Doubt[] {
+  const lines = body.split('\n', 200);
+  const end = lines.findIndex((line) => !/^(?:\s|#|$)/.test(line) && !/^[\w-]+\s*[:=]/.test(line));
+  return lines.slice(0, end === -1 ? lines.length : end).flatMap((line, at) => findDoubt(line, bodyLine + at));
 }
 
 const HINT = /^(argument-hint|argumentHint):[ \t]+(\[.*)$/m;

@@ -23,8 +23,10 @@ export interface SessionDefinitions extends Omit<Definitions, 'problems'> {
   readonly problems: readonly DefinitionProblem[];
   /** The folders that are looked into, also those that are not there yet. */
   readonly folders: readonly DefinitionFolder[];
-  /** Reads everything anew. */
+  /** Reads everything anew, but for which plugins there are. */
   reload(): Promise<void>;
+  /** Reads the plugins themselves anew. What they define counts with the next `reload`. */
+  reloadPlugins(): Promise<void>;
 }
 
 const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const;
@@ -32,8 +34,9 @@ const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const;
 /** Never throws for what is wrong in a file: that is a problem, and the rest counts. */
 export async function openDefinitions(config: SessionConfig, settings: LoadedSettings): Promise<SessionDefinitions> {
   const called = await readCalled(config.agents ?? {});
-  const { plugins, problems: ofPlugins } = await readPlugins(config, settings);
-  const folders = [...foldersOf(config, settings), ...plugins.flatMap(foldersOfPlugin)];
+  let { plugins, problems: ofPlugins } = await readPlugins(config, settings);
+  const foldersNow = () => [...foldersOf(config, settings), ...plugins.flatMap(foldersOfPlugin)];
+  let folders = foldersNow();
   let current: Definitions = NONE;
   const read = async (): Promise<void> => {
     const usable = folders.filter(isInPlace);
@@ -43,8 +46,12 @@ export async function openDefinitions(config: SessionConfig, settings: LoadedSet
   };
   await read();
   return {
-    plugins,
-    folders,
+    get plugins() {
+      return plugins;
+    },
+    get folders() {
+      return folders;
+    },
     get agents() {
       return current.agents;
     },
@@ -61,6 +68,10 @@ export async function openDefinitions(config: SessionConfig, settings: LoadedSet
       return [...ofPlugins, ...current.problems];
     },
     reload: read,
+    async reloadPlugins() {
+      ({ plugins, problems: ofPlugins } = await readPlugins(config, settings));
+      folders = foldersNow();
+    },
   };
 }
 
@@ -114,11 +125,13 @@ function foldersOf(
   );
 }
 
-async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, { files }: LoadedSettings) {
-  if (pluginDirs.length === 0) return { plugins: [], problems: [] };
+/** Of the settings only what counts: nothing of a folder that nobody trusts is among their values. */
+async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, settings: LoadedSettings) {
+  const { enabledPlugins, extraKnownMarketplaces } = settings.value;
+  if (pluginDirs.length === 0 && !enabledPlugins && !extraKnownMarketplaces) return { plugins: [], problems: [] };
   const { openPlugins } = await import('../plugins/open.js');
   const dirs = pluginDirs.map((path) => ({ path, scope: 'flag' as const }));
-  return openPlugins(dirs, { cwd, projectRoot: files.projectRoot });
+  return openPlugins(dirs, { cwd, projectRoot: settings.files.projectRoot, settings });
 }
 
 /** Throws `invalid_config` for the first definition of the caller that cannot be used. */

@@ -25,6 +25,8 @@ const MAX_NAMES = 20_000;
 const MAX_DEPTH = 8;
 const MARKDOWN = /\.md$/i;
 const SKILL = /^skill\.md$/i;
+/** As people write it where letter case counts. */
+const SKILL_NAMES = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD'];
 
 interface Walk {
   root: string;
@@ -117,17 +119,20 @@ function addSkill(walk: Walk, place: Place, name: string): boolean {
 }
 
 function findSkillFile(walk: Walk, { path, real }: Place): Pick<FoundFile, 'path' | 'real'> | undefined {
-  const file = { path: join(path, 'SKILL.md'), real: join(real, 'SKILL.md') };
-  try {
-    const stats = lstatSync(file.real, { throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
-    if (!stats.isSymbolicLink()) return file;
-    const target = resolveInside(walk, file);
-    return target === undefined ? undefined : { path: target.real, real: target.real };
-  } catch (error) {
-    report(walk, file.path, explainReadError(error));
-    return undefined;
+  for (const name of SKILL_NAMES) {
+    const file = { path: join(path, name), real: join(real, name) };
+    try {
+      const stats = lstatSync(file.real, { throwIfNoEntry: false });
+      if (stats === undefined) continue;
+      if (!stats.isSymbolicLink()) return file;
+      const target = resolveInside(walk, file);
+      return target === undefined ? undefined : { path: target.real, real: target.real };
+    } catch (error) {
+      report(walk, file.path, explainReadError(error));
+      return undefined;
+    }
   }
+  return undefined;
 }
 
 /** In the order of their names. Hidden ones are left out. */

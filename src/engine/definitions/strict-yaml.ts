@@ -1,5 +1,7 @@
 /** All of YAML, by the package for it, which is loaded for the first file that needs it. */
+import type { Document, Pair } from 'yaml';
 import type { Field } from './field.js';
+import { type Doubt, findDoubt, guardedKey } from './guarded.js';
 
 export interface YamlFault {
   /** Counts from 1. */
@@ -8,7 +10,7 @@ export interface YamlFault {
 }
 
 export type YamlOutcome =
-  | { fields: Map<string, Field>; faults: readonly YamlFault[] }
+  | { fields: Map<string, Field>; faults: readonly YamlFault[]; doubts: readonly Doubt[] }
   /** It is no YAML, or no table of it. */
   | { fields: undefined; fault: YamlFault };
 
@@ -21,7 +23,8 @@ const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 export async function readStrictYaml(text: string, firstLine: number): Promise<YamlOutcome> {
   const deep = findDepth(text);
   if (deep !== undefined) return refuse(firstLine + deep, 'it is nested too deeply');
-  const { LineCounter, isMap, isScalar, parseDocument } = await import('yaml');
+  const yaml = await import('yaml');
+  const { LineCounter, isMap, isScalar, parseDocument } = yaml;
   const lineCounter = new LineCounter();
   const lineAt = (offset: number): number => firstLine + Math.max(0, lineCounter.linePos(offset).line - 1);
   try {
@@ -36,7 +39,8 @@ export async function readStrictYaml(text: string, firstLine: number): Promise<Y
     const [error] = document.errors;
     if (error !== undefined) return refuse(lineAt(error.pos[0]), firstSentence(error.message));
     const { contents } = document;
-    if (contents === null || (isScalar(contents) && contents.value === null)) return { fields: new Map(), faults: [] };
+    if (contents === null || (isScalar(contents) && contents.value === null))
+      return { fields: new Map(), faults: [], doubts: [] };
     if (!isMap(contents)) return refuse(firstLine, 'it holds no "key: value" lines');
     const whole: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     const faults: YamlFault[] = document.warnings.map(({ pos, message }) => ({
@@ -44,16 +48,56 @@ export async function readStrictYaml(text: string, firstLine: number): Promise<Y
       text: firstSentence(message),
     }));
     const fields = new Map<string, Field>();
-    for (const { key } of contents.items) {
+    for (const pair of contents.items) {
+      const { key } = pair;
       const name = isScalar(key) ? String(key.value) : '';
       const line = isScalar(key) ? lineAt(key.range?.[0] ?? 0) : firstLine;
-      if (UNSAFE_KEYS.has(name)) faults.push({ line, text: `the key "${name}" is left out` });
-      else fields.set(name, { value: copySafely((whole as Record<string, unknown>)[name]), line });
+      if (UNSAFE_KEYS.has(name)) {
+        faults.push({ line, text: `the key "${name}" is left out` });
+        continue;
+      }
+      const value = copySafely((whole as Record<string, unknown>)[name]);
+      const marked = findMarked(pair, text, yaml);
+      if (marked === undefined) fields.set(name, { value, line });
+      else if (guardedKey(name) !== undefined) {
+        fields.set(name, { value: null, line, fault: `"${marked}" begins with a sign that YAML takes away` });
+      } else if (typeof value === 'string' || value === null) fields.set(name, { value: marked, line });
+      else fields.set(name, { value, line });
     }
-    return { fields, faults };
+    return { fields, faults, doubts: findDoubts(document, { text, lineAt, yaml }) };
   } catch (error) {
     return refuse(firstLine, firstSentence(error instanceof Error ? error.message : String(error)));
   }
+}
+
+type Yaml = typeof import('yaml');
+
+/** The text of `key: &amp; co` and `key: !important`, whose beginning means something else in YAML. */
+function findMarked({ key, value }: Pair, text: string, { isScalar }: Yaml): string | undefined {
+  if (!isScalar(key) || !isScalar(value) || value.type !== 'PLAIN') return undefined;
+  // Tags of YAML itself say what kind a value is.
+  const hasTag = value.tag !== undefined && !value.tag.startsWith('tag:yaml.org,');
+  if (value.anchor === undefined && !hasTag) return undefined;
+  return text
+    .slice(key.range?.[1] ?? 0, value.range?.[1] ?? 0)
+    .replace(/^\s*:/, '')
+    .trim();
+}
+
+/** A value may go on in the next line, and swallow what was meant as a field of its own. */
+function findDoubts(
+  document: Document,
+  { text, lineAt, yaml }: { text: string; lineAt: (offset: number) => number; yaml: Yaml },
+): Doubt[] {
+  const doubts: Doubt[] = [];
+  yaml.visit(document, {
+    Scalar(_, { type, range }) {
+      if (type !== 'PLAIN' || !range) return;
+      const [, ...below] = text.slice(range[0], range[1]).split('\n');
+      doubts.push(...below.flatMap((line, at) => findDoubt(line, lineAt(range[0]) + at + 1)));
+    },
+  });
+  return doubts;
 }
 
 const refuse = (line: number, text: string): YamlOutcome => ({ fields: undefined, fault: { line, text } });

@@ -54,6 +54,8 @@ export interface HookDefinition {
   /** How messages name it: "callback", the command, the address. */
   source: string;
   matcher: Matcher;
+  /** The matcher as it was written, where there is one. */
+  written?: string;
   /** A permission rule: the hook runs only for calls that match it. */
   rule?: string;
   timeoutMs: number;
@@ -217,6 +219,7 @@ function declare({ definitions, problems }: Declared, declaration: Declaration):
     layer,
     source,
     matcher,
+    ...(declaration.matcher && { written: declaration.matcher }),
     ...(rule !== undefined && matchField === 'tool_name' && { rule }),
     timeoutMs,
     onFailure,

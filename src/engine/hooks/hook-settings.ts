@@ -4,19 +4,23 @@ import type { SessionScope } from '../scope.js';
 import type { LoadedHookSource } from './definition.js';
 import type { SessionSettings } from '../settings/session-settings.js';
 
-/** A change of settings is told to hooks before it is taken over, and may be refused by them. */
+/**
+ * A change of settings is told to hooks before it is taken over, and may be refused by them. Gives a function that takes
+ * over what `plugins` have then.
+ */
 export async function openHookSettings(
   scope: SessionScope,
-  { settings, plugins }: { settings: SessionSettings; plugins: readonly LoadedHookSource[] },
-): Promise<void> {
+  { settings, plugins }: { settings: SessionSettings; plugins: () => readonly LoadedHookSource[] },
+): Promise<() => Promise<void>> {
   const { hooks } = scope;
   // The weakest first: of two hooks that rewrite the same thing the last one counts.
   const sources = () => {
     const { managedOnly, value, hookSources } = settings.loaded;
     const mayCount = !managedOnly.hooks && value.disableAllHooks !== true;
-    return [...(mayCount ? plugins : []), ...hookSources.toReversed()];
+    return [...(mayCount ? plugins() : []), ...hookSources.toReversed()];
   };
-  await hooks.replaceSettings(sources());
+  const takeOver = (): Promise<void> => hooks.replaceSettings(sources());
+  await takeOver();
   settings.mayChange = async (files) => {
     if (!hooks.has('ConfigChange')) return true;
     const { turnSignal: signal } = hooks;
@@ -28,7 +32,8 @@ export async function openHookSettings(
     // Whoever interrupts a turn has not taken the change out of the hands of its hooks.
     return verdicts.some((verdict) => verdict.cancelled) ? 'later' : true;
   };
-  settings.onChange(() => hooks.replaceSettings(sources()));
+  settings.onChange(takeOver);
+  return takeOver;
 }
 
 function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {

@@ -95,6 +95,8 @@ export interface Hooks {
   adopt(agentId: string, source: LoadedHookSource): () => void;
   /** Settings were loaded anew. Weakest first: of two hooks that rewrite the same thing the last one counts. */
   replaceSettings(sources: readonly LoadedHookSource[]): void;
+  /** Those that count for the session, agents' own not among them. */
+  readonly list: readonly HookDefinition[];
   /** Tells the person what is wrong with callbacks, each thing once; whoever reads settings tells what is wrong there. */
   tellProblems(): void;
   /** Ends what runs, in the background too. */
@@ -286,6 +288,9 @@ export function createHooks(options: HooksOptions): Hooks {
     replaceSettings(sources) {
       ofSettings = fromSettings(sources).definitions;
       refresh();
+    },
+    get list() {
+      return [...byEvent.values()].flat();
     },
     tellProblems,
     close() {

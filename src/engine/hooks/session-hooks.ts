@@ -1,6 +1,6 @@
 /** The hooks of a session. What runs them is loaded when something is declared: most sessions have none. */
 import type { HookEvent } from '../../protocol/plain.js';
-import type { CallbackSource, LoadedHookSource } from './definition.js';
+import type { CallbackSource, HookDefinition, LoadedHookSource } from './definition.js';
 import { emptyVerdict, type HookVerdict } from './verdict.js';
 import type { FireOptions, HookFields, Hooks, LateOutput } from './registry.js';
 
@@ -18,6 +18,8 @@ export interface SessionHooks {
   /** Adds hooks that count for what happens in one agent; the returned function takes them away again. */
   adopt(agentId: string, source: LoadedHookSource): Promise<() => void>;
   replaceSettings(sources: readonly LoadedHookSource[]): Promise<void>;
+  /** Those that count for the session, agents' own not among them. */
+  readonly list: readonly HookDefinition[];
   /** Tells the person what is wrong with callbacks, each thing once. */
   tellProblems(): void;
   /** What the model should read with the next prompt: its moment has passed. */
@@ -51,6 +53,9 @@ export function createSessionHooks(open: (onLate: (late: LateOutput) => void) =>
     adopt: async (agentId, source) => (await load()).adopt(agentId, source),
     async replaceSettings(sources) {
       if (loaded !== undefined || sources.length > 0) (await load()).replaceSettings(sources);
+    },
+    get list() {
+      return loaded?.list ?? [];
     },
     tellProblems: () => loaded?.tellProblems(),
     tellLater: (texts) => listener({ texts: [...texts], rewake: false }),

@@ -67,7 +67,34 @@ function endingOf(mimeType: string): string {
 const describeBytes = ({ what, mimeType, data }: Bytes): string =>
   `${what} of type ${mimeType}, ${Math.ceil((data.length * 3) / 4).toLocaleString('en-US')} bytes`;
 
-const toParts = (content: unknown): Part[] => (Array.isArray(content) ? content.map(toPart) : []);
+/** More blocks than this are no structure that anybody meant. */
+const MAX_BLOCKS = 200;
+
+/** Without texts that are empty, which the model API refuses. */
+function toParts(content: unknown): Part[] {
+  const parts = (Array.isArray(content) ? content.map(toPart) : []).filter((part) => !isText(part) || part.text !== '');
+  return parts.length > MAX_BLOCKS ? joinTexts(parts) : parts;
+}
+
+function joinTexts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  let run: string[] = [];
+  const end = (): void => {
+    if (run.length > 0) joined.push(asText(run.join('\n')));
+    run = [];
+  };
+  for (const part of parts) {
+    if (isText(part)) run.push(part.text);
+    else {
+      end();
+      joined.push(part);
+    }
+  }
+  end();
+  return joined;
+}
+
+const isText = (part: Part): part is { type: 'text'; text: string } => 'type' in part && part.type === 'text';
 
 function toPart(given: unknown): Part {
   const block = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;

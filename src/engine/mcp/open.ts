@@ -9,6 +9,7 @@ import { mayHave } from '../tools/registry.js';
 import type { ServerDefinition } from './server-definition.js';
 import { McpServers, type McpServersParts } from './servers.js';
 import { hasMcpSources } from './sources/any.js';
+import { type Bringer, toBrought, toServerFlags } from './sources/brought.js';
 import { findNameDenial } from './sources/policy.js';
 
 export interface ConfiguredServers {
@@ -20,17 +21,22 @@ export interface ConfiguredServers {
 export async function findServers(
   config: SessionConfig,
   settings: LoadedSettings,
-  plugins: readonly { mcpServers: Readonly<Record<string, unknown>> }[],
+  plugins: readonly Bringer[],
 ): Promise<ConfiguredServers> {
   const isProjectRead = config.settingSources?.includes('project') === true;
+  const strict = config.strictMcpConfig ?? false;
+  // Of plugins only those of policy count then.
+  const counted = plugins.filter(({ source }) => !strict || source === 'managed');
+  const leftOut = plugins.flatMap((each) => (counted.includes(each) ? [] : Object.keys(each.mcpServers)));
+  const left = leftOut.length === 0 ? [] : [toLeftOut(leftOut)];
   const sources = {
-    // Whoever names a plugin names its servers.
-    flags: [...plugins.flatMap(toFlag), ...(config.mcpConfig ?? [])],
-    strict: config.strictMcpConfig ?? false,
+    flags: [...toServerFlags(counted), ...(config.mcpConfig ?? [])],
+    brought: toBrought(counted),
+    strict,
     settings,
     ...(isProjectRead && { projectFile: join(settings.files.projectRoot, '.mcp.json') }),
   };
-  if (!hasMcpSources(sources)) return { servers: new Map(), notices: [] };
+  if (!hasMcpSources(sources)) return { servers: new Map(), notices: left };
   const [{ resolveMcpServers }, { createMcpApprovals }, { describeProblem }] = await Promise.all([
     import('./sources/resolve.js'),
     import('./sources/approvals.js'),
@@ -51,15 +57,20 @@ export async function findServers(
   }
   return {
     servers,
-    notices: problems.map((problem) => ({
-      level: problem.severity === 'error' ? 'error' : 'warning',
-      content: describeProblem(problem),
-    })),
+    notices: [
+      ...left,
+      ...problems.map((problem) => ({
+        level: problem.severity === 'error' ? ('error' as const) : ('warning' as const),
+        content: describeProblem(problem),
+      })),
+    ],
   };
 }
 
-const toFlag = ({ mcpServers }: { mcpServers: Readonly<Record<string, unknown>> }): string[] =>
-  Object.keys(mcpServers).length === 0 ? [] : [JSON.stringify({ mcpServers })];
+const toLeftOut = (names: readonly string[]): SettingsNotice => ({
+  level: 'notice',
+  content: `MCP servers of plugins and agents are left out, as strictMcpConfig says: ${names.join(', ')}`,
+});
 
 /** `scope` is asked for when something happens: the session is opened around its servers. */
 export function openMcp(
@@ -71,7 +82,7 @@ export function openMcp(
   },
 ): McpServers {
   const { clock, logger, config, scope, beside, bounds } = around;
-  return new McpServers(clock, {
+  const servers: McpServers = new McpServers(clock, {
     configured,
     ...(beside ? { beside } : { waits: true }),
     ...(bounds && { bounds }),
@@ -89,9 +100,10 @@ export function openMcp(
     ...callMsOf(config),
     connect: async (name, server, parts) => (await import('./reach.js')).reachServer(name, server, { parts, config }),
     linkParts: async (name) =>
-      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: configured.get(name)?.scope }),
+      (await import('./link-parts.js')).toLinkParts(scope(), { name, scope: servers.configured.get(name)?.scope }),
     onChange: ({ what }) => scope().commands.noteChange(what),
   });
+  return servers;
 }
 
 /** How long a call may take without progress, where the entry of its server does not say. */

@@ -2,7 +2,7 @@
 import type { RemoteConfig } from './server-definition.js';
 import { hasAddress } from './server-kind.js';
 
-const HIDDEN = '***';
+export const HIDDEN = '***';
 
 /** Shorter values occur in any text. */
 const MIN_SECRET = 6;
@@ -16,7 +16,7 @@ export interface Secrets {
   hideIn(value: unknown): unknown;
 }
 
-/** Values of headers and variables, and what stands in an address for a person: user, password, query. */
+/** Values of headers, variables and arguments that are named as keys are, and what stands in an address for a person. */
 export function secretsOf(config: RemoteConfig): Secrets {
   const words = new Set<string>();
   let sorted: readonly string[] | undefined;
@@ -39,6 +39,12 @@ export function secretsOf(config: RemoteConfig): Secrets {
   const values = hasAddress(config) ? config.headers : config.env;
   learn(Object.values(values ?? {}).flatMap(partsOf));
   if (hasAddress(config)) learn(partsOfAddress(config.url));
+  else
+    learn(
+      toArguments(config.args ?? []).flatMap(({ text, at }) =>
+        at < text.length ? partsOf(text.slice(at)) : partsOfAddress(text),
+      ),
+    );
   return { add: (value) => learn(partsOf(value)), hide, hideIn: (value) => hideIn(value) };
 }
 
@@ -69,10 +75,13 @@ function decode(text: string): string {
   }
 }
 
+const ADDRESS = /^[a-z][\w+.-]*:\/\//i;
+
 /** A text that only names variables tells nothing. */
 const isVariable = (text: string): boolean => /^(?:\w+ )?\$\{\w+\}$/.test(text);
 
-const hideText = (text: string): string => (isVariable(text) ? text : HIDDEN);
+/** Whatever it is, unless it only names a variable. */
+export const hideText = (text: string): string => (isVariable(text) ? text : HIDDEN);
 
 /** How a server is configured, without what is nobody's business. */
 export function showConfig(config: RemoteConfig): Record<string, unknown> {
@@ -80,15 +89,37 @@ export function showConfig(config: RemoteConfig): Record<string, unknown> {
     const { url, headers, ...rest } = config;
     return { ...rest, url: hideInAddress(url), ...(headers && { headers: hideValues(headers) }) };
   }
-  const { env, ...rest } = config;
-  return { ...rest, ...(env && { env: hideValues(env) }) };
+  const { env, args, ...rest } = config;
+  return {
+    ...rest,
+    ...(args && { args: toArguments(args).map(({ text, at }) => hideBehind(text, at)) }),
+    ...(env && { env: hideValues(env) }),
+  };
 }
+
+const KEY_NAME = /token|key|secret|passw|auth|credential/i;
+
+/** Where in each argument something secret begins: behind `--token`, `API_KEY=` or `Authorization:`, in an address. */
+function toArguments(args: readonly string[]): { text: string; at: number }[] {
+  return args.map((text, index) => {
+    const isValue =
+      !text.startsWith('-') && /^--?[\w.-]+$/.test(args[index - 1] ?? '') && KEY_NAME.test(args[index - 1] ?? '');
+    if (isValue) return { text, at: 0 };
+    const [lead = '', name = ''] = /^(-{0,2}[\w.-]+)(?:=|: ?(?!\/\/))/.exec(text) ?? [];
+    return { text, at: KEY_NAME.test(name) ? lead.length : text.length };
+  });
+}
+
+const hideBehind = (text: string, at: number): string => {
+  if (at < text.length) return `${text.slice(0, at)}${hideText(text.slice(at))}`;
+  return ADDRESS.test(text) ? hideInAddress(text) : text;
+};
 
 const hideValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([key, text]) => [key, hideText(text)]));
 
 /** Keys stand before the host, behind the question mark and behind the hash. */
-function hideInAddress(url: string): string {
+export function hideInAddress(url: string): string {
   const [, scheme = '', userinfo, place = '', query, hash] =
     /^([a-z][\w+.-]*:\/\/)?(?:([^/?#]*)@)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is.exec(url) ?? [];
   const fields = query?.split('&').map((field) => {

@@ -49,6 +49,9 @@ export class McpServers {
   #loading: Promise<SessionServers> | undefined;
   #live: SessionServers | undefined;
   #hasBegun: boolean;
+  #configured: ReadonlyMap<string, ServerDefinition>;
+  /** Those that were set last. */
+  #named: ReadonlyMap<string, ServerDefinition> = new Map();
   /** Those that are named are looked at one set after the other. */
   #admitting: Promise<unknown> | undefined;
   /** Named, and not connecting yet. */
@@ -58,7 +61,8 @@ export class McpServers {
     this.#clock = clock;
     this.#parts = parts;
     this.#hasBegun = parts.waits !== true;
-    if (parts.configured) this.#awaited = parts.configured;
+    this.#configured = parts.configured ?? new Map();
+    this.#awaited = this.#configured;
   }
 
   get status(): McpServerStatus[] {
@@ -134,7 +138,8 @@ export class McpServers {
    * counts as soon as they have been looked at; resolves when each of the new ones is connected or has failed. Nobody has to wait for that. Never rejects.
    */
   async set(named: ReadonlyMap<string, ServerDefinition>): Promise<McpSetServersResult> {
-    const { configured = new Map<string, ServerDefinition>() } = this.#parts;
+    this.#named = named;
+    const configured = this.#configured;
     const isPolicys = (name: string): boolean => configured.get(name)?.scope === 'managed';
     // Servers of the host alone are not waited for: they are greeted before the first model call.
     const isLooked = this.#admitting !== undefined || [...named.values()].some((each) => !isSdkServer(each));
@@ -143,6 +148,16 @@ export class McpServers {
     const result = await this.#make(new Map([...configured, ...others]));
     const kept = [...named.keys()].filter(isPolicys).map((name) => [name, KEPT_BY_POLICY]);
     return { ...result, errors: { ...result.errors, ...Object.fromEntries(kept) } };
+  }
+
+  get configured(): ReadonlyMap<string, ServerDefinition> {
+    return this.#configured;
+  }
+
+  /** Others are configured from now on; those that were set stay. As `set`. */
+  configure(configured: ReadonlyMap<string, ServerDefinition>): Promise<McpSetServersResult> {
+    this.#configured = configured;
+    return this.set(this.#named);
   }
 
   /** A set that is looked at for longer does not undo one that came after it. */

@@ -2,15 +2,19 @@
 import type { DefinitionProblem } from '../definitions/definition.js';
 import { judgeRead } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
-import { isBoundary, isLifeEntry } from '../sessions/entry.js';
+import { type Entry, isBoundary, isLifeEntry } from '../sessions/entry.js';
 import { findMainTree } from '../settings/files.js';
 import { findMemory, type MemoryPlace } from './find.js';
+import type { LoadedMemory } from './load.js';
 import type { NestedMemory } from './nested.js';
 import type { MemoryFile, MemoryReaderOptions } from './reader.js';
 import type { SessionMemory } from './session-memory.js';
 
 const NOTHING: SessionMemory = {
   files: [],
+  look: () => Promise.resolve([]),
+  nested: [],
+  forget: () => {},
   tellAll: () => Promise.resolve(undefined),
   tellNested: () => Promise.resolve([]),
 };
@@ -20,13 +24,19 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
   if (sources.length === 0) return NOTHING;
   let files: MemoryFile[] = [];
   let nested: Promise<NestedMemory> | undefined;
+  let told: readonly MemoryFile[] = [];
+
+  /** What was told of folders is gone with the conversation that it stood in: the log says what is left. */
+  const forget = (): void => {
+    nested = undefined;
+    told = [];
+  };
 
   const tellAll: SessionMemory['tellAll'] = async (reason, signal) => {
     const session = scope();
     const found = await findMemory(placesOf(session));
-    files = found.length === 0 ? [] : await loadAll(session, found);
-    // What was told of folders is gone with the conversation that it stood in: the log says what is left.
-    nested = undefined;
+    files = found.length === 0 ? [] : await tellLoaded(session, found);
+    forget();
     if (files.length === 0) return undefined;
     note(session, files);
     const { describeMemory, toInstructionsLoaded } = await import('./describe.js');
@@ -36,10 +46,17 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     return describeMemory(files);
   };
 
+  const look = async (): Promise<MemoryFile[]> => {
+    const session = scope();
+    const found = await findMemory(placesOf(session));
+    return found.length === 0 ? [] : (await loadAll(session, found)).files;
+  };
+
   const tellNested: SessionMemory['tellNested'] = async (paths, signal) => {
     const session = scope();
     nested ??= openNested(session);
     const known = await nested;
+    told = known.told;
     const { describeNested, toInstructionsLoaded } = await import('./describe.js');
     const texts: string[] = [];
     for (const trigger of paths) {
@@ -58,16 +75,14 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
 
   const openNested = async (session: SessionScope): Promise<NestedMemory> => {
     const { createNestedMemory } = await import('./nested.js');
-    const { entries } = session.recorder.log;
-    const since = entries.slice(entries.findLastIndex(isBoundary) + 1);
-    const told = since.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'memory' ? entry.paths : []));
+    const before = toldPaths(session.recorder.log.entries);
     const { guard, config } = session;
     const { roots, ...reading } = readingOf(session);
     const open = createNestedMemory({
       ...reading,
       roots: guard.trusted ? roots : [],
       sources: config.settingSources ?? [],
-      known: [...told, ...files.map(({ real }) => real)],
+      known: [...before, ...files.map(({ real }) => real)],
     });
     return open;
   };
@@ -76,9 +91,20 @@ export function openMemory(sources: readonly string[], scope: () => SessionScope
     get files() {
       return files;
     },
+    look: () => look().catch((thrown: unknown) => fail(scope(), thrown, [])),
+    get nested() {
+      return told;
+    },
+    forget,
     tellAll: (reason, signal) => tellAll(reason, signal).catch((thrown: unknown) => fail(scope(), thrown, undefined)),
     tellNested: (paths, signal) => tellNested(paths, signal).catch((thrown: unknown) => fail(scope(), thrown, [])),
   };
+}
+
+/** The files that the model was told of in the conversation as it is, links resolved. */
+export function toldPaths(entries: readonly Entry[]): string[] {
+  const since = entries.slice(entries.findLastIndex(isBoundary) + 1);
+  return since.flatMap((entry) => (isLifeEntry(entry) && entry.kind === 'memory' ? entry.paths : []));
 }
 
 function fail<T>({ logger }: SessionScope, thrown: unknown, instead: T): T {
@@ -111,15 +137,19 @@ function readingOf(session: SessionScope): MemoryReaderOptions {
     home: guard.home,
     ...(value.claudeMdExcludes && { excludes: value.claudeMdExcludes }),
     mayRead: async (path) => (await judgeRead(session, path)).verdict !== 'deny',
+    // Rules and folders decide: a mode is about what the model does, and here nothing has been said yet.
+    mayImport: async (path) => (await judgeRead(session, path, { mode: 'default' })).verdict === 'allow',
   };
 }
 
-async function loadAll(session: SessionScope, found: readonly MemoryPlace[]): Promise<MemoryFile[]> {
+async function loadAll(session: SessionScope, found: readonly MemoryPlace[]): Promise<LoadedMemory> {
   const { loadMemory } = await import('./load.js');
-  const { files, problems, waiting } = await loadMemory(found, {
-    ...readingOf(session),
-    trusted: session.guard.trusted,
-  });
+  return loadMemory(found, { ...readingOf(session), trusted: session.guard.trusted });
+}
+
+/** What is wrong, or waits for trust, is told. */
+async function tellLoaded(session: SessionScope, found: readonly MemoryPlace[]): Promise<MemoryFile[]> {
+  const { files, problems, waiting } = await loadAll(session, found);
   tell(session, problems);
   if (waiting.length > 0) {
     const list = waiting.join(', ');

@@ -103,7 +103,9 @@ export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
       if (count <= 0) return refuse(`It is left out: more than ${MAX_FILES} files of instructions were read.`);
       const isForeign = isOfProject(scope) && !options.roots.some((root) => isInside(root, real));
       if (isForeign && !(await mayLeave(real, at, options))) {
-        return refuse(`It leads outside of the project, to ${real}, and was not read: nobody has allowed that.`);
+        return refuse(
+          `It leads outside of the project, to ${real}, and was not read: no rule for Read and no additional directory allows that.`,
+        );
       }
       // What policy says is not the session's to leave out; what it imports is read like any other file.
       const isPolicy = scope === 'managed' && importedBy === undefined;

@@ -136,9 +136,12 @@ async function expand({ mention, target }: { mention: Mention; target: Target },
   }
   const { lines } = mention;
   const shown = await readMentioned({ path, size: stat.size, ...(lines && { lines }) }, tool);
+  if ('remark' in shown) {
+    found.remarks.push(`${target.name}: ${shown.remark}`);
+    return;
+  }
   found.files.push(real);
-  if ('remark' in shown) found.remarks.push(`${target.name}: ${shown.remark}`);
-  else add(shown, { title: `${target.name}${showLines(lines)}, which the user mentions, as Read shows it`, ...at });
+  add(shown, { title: `${target.name}${showLines(lines)}, which the user mentions, as Read shows it`, ...at });
 }
 
 const showLines = (lines: LineRange | undefined): string =>

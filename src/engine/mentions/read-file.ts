@@ -53,7 +53,7 @@ function toShown({ content, structured }: ToolOutput, about: { size: number; isP
   if (type === 'text' && typeof content === 'string') {
     const { numLines = 0, totalLines = 0 } = file;
     if (totalLines === 0) return { remark: 'It is empty.' };
-    if (numLines === 0) return { remark: `It has only ${totalLines} lines.` };
+    if (numLines === 0) return { remark: `It has only ${totalLines} ${totalLines === 1 ? 'line' : 'lines'}.` };
     const isCut = about.isPart === true && numLines < totalLines;
     const rest = isCut ? `\n\n[Lines 1 to ${numLines} of ${totalLines}. Use Read for more.]` : '';
     return { text: content + rest, images: [] };

@@ -12,8 +12,8 @@ export async function mentionedIn(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<UserContentBlock[]> {
-  const { workspace, clock, state, childEnv, ledger, kept, guard, mcp } = scope;
-  const { blocks } = await expandMentions(texts, {
+  const { workspace, clock, state, childEnv, ledger, kept, guard, mcp, memory } = scope;
+  const { blocks, files } = await expandMentions(texts, {
     context: {
       workspace,
       clock,
@@ -36,5 +36,7 @@ export async function mentionedIn(
       },
     },
   });
-  return blocks;
+  // As with Read: the folder of a file may have instructions of its own.
+  const instructions = files.length === 0 ? [] : await memory.tellNested(files, signal);
+  return [...blocks, ...instructions.map((text) => ({ type: 'text' as const, text }))];
 }

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path/posix';
 import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn, throughLinks } from './command.js';
+import { readableIn } from './judge-paths.js';
 import type { LineContext } from './line-context.js';
 import { isProtected, isWithinRoots } from './path.js';
 import { hasDangers } from './programs/danger.js';
@@ -250,9 +251,8 @@ function coverRead(
   if (climbsBack(path)) return no(OUTSIDE_READ, { path, isOutside: true });
   const found = placesOf(path, folders);
   if (found.length === 0) return no(path === '' ? APPROVAL : 'The folder it runs in is only known when it runs');
-  const open = policy.ownFolder === undefined ? policy.roots : [...policy.roots, policy.ownFolder];
   const isOpen = (real: string | undefined): boolean =>
-    real !== undefined && (isWithinRoots(real, open) || policy.book.allow.reads.find(real) !== undefined);
+    real !== undefined && (isWithinRoots(real, readableIn(policy)) || policy.book.allow.reads.find(real) !== undefined);
   const raw = rawPaths(path, folders);
   if (raw.some(leadsAnywhere)) return no(OUTSIDE_READ, { path, isOutside: true });
   for (const place of [...found, ...rootsIn(path, folders)]) {

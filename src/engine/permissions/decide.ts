@@ -13,6 +13,7 @@ import {
   findUnusable,
   isGuarded,
   outsideOf,
+  readableIn,
 } from './judge-paths.js';
 import { climbsOut, isKernelPath } from './path.js';
 import { isShare } from './platform.js';
@@ -335,7 +336,7 @@ function isReadOnlyCall({ call, policy, line }: Case): boolean {
 
 const climbs = ({ call, policy }: Case): boolean => {
   const { pattern } = call.input;
-  return call.tool === 'Glob' && typeof pattern === 'string' && climbsOut(pattern, policy.roots);
+  return call.tool === 'Glob' && typeof pattern === 'string' && climbsOut(pattern, readableIn(policy));
 };
 
 /** Reading inside of the working directories runs unasked; outside it is asked about. Undefined for what is no reading. */
@@ -355,8 +356,7 @@ function judgeRead(subject: Case): Decision | undefined {
     };
   }
   if (!isReadOnlyCall(subject)) return undefined;
-  const own = [policy.ownFolder, policy.plan?.file].filter((place) => place !== undefined);
-  const outside = outsideOf(call, policy, [...policy.roots, ...own]);
+  const outside = outsideOf(call, policy, readableIn(policy));
   const share = accessesOf(call, policy).find(
     ({ path, given }) => isShare(given ?? path) && policy.platform === 'win32',
   );

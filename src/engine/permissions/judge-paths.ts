@@ -15,6 +15,13 @@ export interface PathHit {
 /** Input fields by which tools that we do not know name files. */
 const PATH_FIELDS = ['file_path', 'notebook_path', 'path'];
 
+/** Every place that may be read without asking. */
+export const readableIn = ({ roots, readable = [], plan }: PermissionPolicy): readonly string[] => [
+  ...roots,
+  ...readable,
+  ...(plan === undefined ? [] : [plan.file]),
+];
+
 /** What a call touches; of a tool that does not say so itself, what its input names. */
 export function accessesOf(call: PermissionCall, policy: PermissionPolicy): readonly JudgedAccess[] {
   if (call.accesses.length > 0 || call.command !== undefined || call.tool.startsWith('mcp__')) return call.accesses;

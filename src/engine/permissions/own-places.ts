@@ -1,12 +1,12 @@
-/** Where the settings of a session come from, so that they are protected under any name. */
-import { dirname, isAbsolute, join } from 'node:path';
+/** Where the settings and plugins of a session come from, so that they are protected under any name. */
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { LoadedSettings } from '../settings/load.js';
 import { resolveReal } from '../workspace/files.js';
 import { isInside, isProtected } from './path.js';
 
 /** Of a folder of settings in which someone works, these alone. */
 const PARTS =
-  'settings.json settings.local.json .claude.json CLAUDE.md agents commands hooks output-styles plugins projects rules sessions skills';
+  '.claude-plugin settings.json settings.local.json .claude.json CLAUDE.md agents commands hooks output-styles plugins projects rules sessions skills';
 
 const KNOWN = new WeakMap<LoadedSettings, { key: string; places: readonly string[] }>();
 
@@ -18,7 +18,7 @@ export function ownPlacesOf(settings: LoadedSettings, roots: readonly string[]):
   const { files, layers } = settings;
   const { user, project, local, mainLocal } = files;
   const single = [user, project, local, mainLocal, ...layers.map(({ file }) => file)];
-  const folders = [dirname(user), ...files.managed];
+  const folders = [dirname(user), ...files.managed, ...marketplacesOf(settings)];
   const named = [
     ...single.filter((file): file is string => file !== undefined && isAbsolute(file)),
     ...folders.flatMap((folder) => partsOf(folder, roots)),
@@ -27,6 +27,17 @@ export function ownPlacesOf(settings: LoadedSettings, roots: readonly string[]):
   KNOWN.set(settings, { key, places });
   return places;
 }
+
+/** What is enabled of these runs in the next session. */
+const marketplacesOf = ({ value, files: { projectRoot, home } }: LoadedSettings): string[] =>
+  Object.values(value.extraKnownMarketplaces ?? {}).flatMap((given) => {
+    const { source: kind, path } = (given as { source?: { source?: unknown; path?: unknown } } | null)?.source ?? {};
+    if (typeof path !== 'string' || (kind !== 'directory' && kind !== 'file')) return [];
+    const place = resolve(projectRoot, path.startsWith('~/') ? join(home, path.slice(2)) : path);
+    if (kind === 'directory') return [place];
+    const folder = dirname(place);
+    return [basename(folder) === '.claude-plugin' ? dirname(folder) : folder];
+  });
 
 const partsOf = (folder: string, roots: readonly string[]): string[] =>
   roots.some((root) => isInside(folder, root) || isInside(realOf(folder), root))

@@ -38,8 +38,8 @@ export interface PermissionPolicy {
   book: RuleBook;
   /** Folders that may be used without asking, links resolved, the first one that of the project. */
   roots: readonly string[];
-  /** Where the session keeps output that is too long to show: its calls may read there. */
-  ownFolder?: string;
+  /** More places that calls may read, and never write, links resolved: skills, plugins, output that is kept. */
+  readable?: readonly string[];
   /** The file of the plan, links resolved: calls may read it, and those of its owner may write it in plan mode. */
   plan?: { file: string; isOwn: boolean };
   /** Files and folders that the session's settings come from, links resolved and not: protected under any name. */

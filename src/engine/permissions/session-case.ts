@@ -4,6 +4,7 @@ import type { SessionScope } from '../scope.js';
 import { createSha256 } from '../workspace/sha256.js';
 import { ownPlacesOf } from './own-places.js';
 import type { PermissionCall, PermissionPolicy } from './policy.js';
+import { readablePlacesOf } from './readable-places.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -111,18 +112,18 @@ export const toPermissionCall = (
   ...(typeof input.command === 'string' && { command: input.command }),
 });
 
-export const toPolicy = (
-  { state, guard, config, kept }: SessionScope,
-  book: PermissionPolicy['book'],
-): PermissionPolicy => ({
-  mode: state.mode,
-  ...(state.asksNobody && { asksNobody: true }),
-  book,
-  roots: state.roots,
-  ownPlaces: ownPlacesOf(guard.settings, state.roots),
-  home: guard.home,
-  cwd: state.cwd,
-  trusted: guard.trusted,
-  privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
-  ...(kept.folder !== undefined && { ownFolder: kept.folder }),
-});
+export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): PermissionPolicy => {
+  const { state, guard, config } = scope;
+  return {
+    mode: state.mode,
+    ...(state.asksNobody && { asksNobody: true }),
+    book,
+    roots: state.roots,
+    ownPlaces: ownPlacesOf(guard.settings, state.roots),
+    home: guard.home,
+    cwd: state.cwd,
+    trusted: guard.trusted,
+    privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
+    readable: readablePlacesOf(scope),
+  };
+};

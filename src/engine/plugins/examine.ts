@@ -3,6 +3,7 @@ import type { DefinitionProblem } from '../definitions/definition.js';
 import { loadDefinitions } from '../definitions/load.js';
 import { isInside } from '../permissions/path.js';
 import { type LoadPluginsOptions, loadPlugins } from './load.js';
+import type { Marketplace } from './marketplace.js';
 import type { Plugin, PluginDir } from './plugin.js';
 
 /** Names of what it brings, as a session knows them. */
@@ -25,6 +26,8 @@ export interface ExaminedPlugin {
 
 export interface Examination {
   plugins: ExaminedPlugin[];
+  /** Those among the folders that were named. */
+  marketplaces: Marketplace[];
   /** All of them, also of folders that are no plugins. */
   problems: DefinitionProblem[];
 }
@@ -41,7 +44,7 @@ export async function examinePlugins(dirs: readonly PluginDir[], options: LoadPl
     brings,
     problems: all.filter(({ file }) => isInside(plugin.root, file)),
   }));
-  return { plugins, problems: all };
+  return { plugins, marketplaces: loaded.marketplaces, problems: all };
 }
 
 async function examine(plugin: Plugin): Promise<ExaminedPlugin> {

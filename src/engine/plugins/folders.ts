@@ -8,6 +8,8 @@ import type { Manifest } from './manifest.js';
 type Kind = DefinitionFolder['kind'];
 const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const satisfies readonly Kind[];
 
+const NOTHING: InsidePath = { kind: 'missing' };
+
 export interface FoundFolders {
   folders: DefinitionFolder[];
   problems: DefinitionProblem[];
@@ -15,7 +17,7 @@ export interface FoundFolders {
 
 interface PluginPlace {
   root: string;
-  manifest: Pick<Manifest, 'name' | 'paths'>;
+  manifest: Pick<Manifest, 'name' | 'paths' | 'isWhole'>;
 }
 
 /**
@@ -33,7 +35,7 @@ export function findFolders({ root, manifest }: PluginPlace): FoundFolders {
       found.folders.push({ kind, path, origin });
     };
     const standard = join(root, kind);
-    const place = follow(root, standard);
+    const place = manifest.isWhole ? NOTHING : follow(root, standard);
     if (place.kind === 'folder') take(place.path);
     else if (place.kind !== 'missing') {
       const text = place.kind === 'refused' ? place.text : 'it is a file; a folder is expected';
@@ -54,7 +56,7 @@ function toUsable(kind: Kind, place: InsidePath): { path: string } | { text: str
   if (place.kind === 'missing') return { text: 'there is nothing at this path; correct it or take it out' };
   if (place.kind === 'folder') return { path: place.path };
   if (kind === 'skills') {
-    return basename(place.path) === 'SKILL.md'
+    return /^skill\.md$/i.test(basename(place.path))
       ? { path: dirname(place.path) }
       : { text: 'it is a file; name a folder of skills, or the folder with SKILL.md' };
   }

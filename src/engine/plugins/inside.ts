@@ -12,19 +12,24 @@ export type InsidePath =
 
 const ROOT_PREFIX = '${CLAUDE_PLUGIN_ROOT}/';
 
-/** `root` with its links resolved; `written` as it stands in a file. */
-export function findInside(root: string, written: string): InsidePath {
-  const path = written.startsWith(ROOT_PREFIX) ? `./${written.slice(ROOT_PREFIX.length)}` : written;
-  const fault = findFault(path);
-  return fault === undefined ? follow(root, join(root, path)) : { kind: 'refused', text: fault };
+export interface Inside {
+  /** What the root is the folder of. */
+  what?: 'plugin' | 'marketplace';
 }
 
-/** Where a path of the plugin's own folder leads. */
-export function follow(root: string, path: string): InsidePath {
+/** `root` with its links resolved; `written` as it stands in a file. */
+export function findInside(root: string, written: string, { what = 'plugin' }: Inside = {}): InsidePath {
+  const path = written.startsWith(ROOT_PREFIX) ? `./${written.slice(ROOT_PREFIX.length)}` : written;
+  const fault = findFault(path, what);
+  return fault === undefined ? follow(root, join(root, path), { what }) : { kind: 'refused', text: fault };
+}
+
+/** Where a path of the root's own folder leads. */
+export function follow(root: string, path: string, { what = 'plugin' }: Inside = {}): InsidePath {
   try {
     const real = realpathSync.native(path);
     if (!isInside(root, real)) {
-      const text = `it is a link out of the plugin, to ${real}; put a copy into the plugin`;
+      const text = `it is a link out of the ${what}, to ${real}; put a copy into the ${what}`;
       return { kind: 'refused', text };
     }
     const stats = statSync(real);
@@ -44,15 +49,15 @@ export function describeUnreadable(thrown: unknown): string {
   return `it cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
 }
 
-function findFault(path: string): string | undefined {
-  const what = 'write a path inside the plugin that begins with ./';
-  if (path.trim() === '') return `the path is empty; ${what}`;
-  if (/\p{Cc}/u.test(path)) return `the path has control characters; ${what}`;
+function findFault(path: string, what: string): string | undefined {
+  const advice = `write a path inside the ${what} that begins with ./`;
+  if (path.trim() === '') return `the path is empty; ${advice}`;
+  if (/\p{Cc}/u.test(path)) return `the path has control characters; ${advice}`;
   if (posix.isAbsolute(path) || win32.isAbsolute(path) || /^(?:~|[a-z]:)/i.test(path)) {
-    return `the path is absolute, and a plugin may name only what is inside it; ${what}`;
+    return `the path is absolute, and a ${what} may name only what is inside it; ${advice}`;
   }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return `this is an address, not a path; ${what}`;
-  if (path.split(/[\\/]/).includes('..')) return `the path has "..", which leads out of the plugin; ${what}`;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return `this is an address, not a path; ${advice}`;
+  if (path.split(/[\\/]/).includes('..')) return `the path has "..", which leads out of the ${what}; ${advice}`;
   return undefined;
 }
 

@@ -1,51 +1,65 @@
-/** Plugins, from the folders that someone named to what they bring. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { isInside } from '../permissions/path.js';
-import { isMissing } from '../workspace/system-error.js';
+/** Plugins, from what someone named or enabled to what they bring. */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { DefinitionProblem } from '../definitions/definition.js';
+import { SETTINGS_LAYERS } from '../settings/problem.js';
+import { createChoice, type PluginChoice } from './choice.js';
+import { findEnabled } from './enabled.js';
 import { describeUnreadable } from './inside.js';
-import { MANIFEST_FOLDER } from './manifest.js';
+import { MANIFEST_FILE } from './manifest.js';
+import { isMarketplace, type Marketplace, readMarketplace } from './marketplace.js';
 import { foldName } from './names.js';
-import type { LoadedPlugins, Plugin, PluginDir, PluginServer } from './plugin.js';
-import { type PluginRead, type ReadPlugin, readPlugin } from './read-plugin.js';
+import type { Plugin, PluginDir, PluginScope, PluginServer } from './plugin.js';
+import { type PluginPlace, type PluginRead, type ReadPlugin, readPlugin } from './read-plugin.js';
+import { findRoot, type FoundRoot, type RootOptions } from './roots.js';
+import type { PluginSettings } from './setting-place.js';
 
-export interface LoadPluginsOptions {
-  /** Where relative paths start. */
-  cwd: string;
-  /** Where those of the project start, and what they may not leave. Without it there are none. */
-  projectRoot?: string;
+export interface LoadPluginsOptions extends RootOptions {
+  /** What settings enable and forbid. Absent: nothing. */
+  settings?: PluginSettings;
+}
+
+export interface LoadedPlugins {
+  plugins: Plugin[];
+  /** Those among the folders that were named. */
+  marketplaces: Marketplace[];
+  problems: DefinitionProblem[];
 }
 
 /**
- * In the order in which they are named; of two with one name the first counts. Never rejects for what is in a folder: that
- * is a problem, and the rest loads. Trust is the caller's: plugins of a project that nobody trusts are not given to it.
+ * What policy enables, then in the order in which they are named, then what other settings enable; of two with one name the
+ * first counts. Never rejects for what is in a folder: that is a problem, and the rest loads. Trust is the caller's:
+ * neither plugins nor settings of a project that nobody trusts are given to it.
  */
 export async function loadPlugins(dirs: readonly PluginDir[], options: LoadPluginsOptions): Promise<LoadedPlugins> {
-  const all = dirs.map((dir) => findRoot(dir, options));
-  // A folder that is named twice says nothing new.
-  const distinct = all.filter(
-    ({ root }, at) => root === undefined || all.findIndex((each) => each.root === root) === at,
-  );
-  const loaded: LoadedPlugins = { plugins: [], problems: [] };
+  const choice = createChoice(options.settings);
+  const named = await Promise.all(dirs.map((dir) => openRoot(findRoot(dir, options), choice)));
+  const marketplaces = named.flatMap(({ marketplace }) => marketplace ?? []);
+  const enabled = options.settings
+    ? await findEnabled(options.settings, { choice, cwd: options.cwd, named: marketplaces })
+    : { places: [], problems: [] };
+  const problems = [...enabled.problems];
+  const loaded: LoadedPlugins = { plugins: [], marketplaces: distinctBy(marketplaces, ({ file }) => file), problems };
+  const steps = inOrder([...named.flatMap((each) => each.steps), ...enabled.places]);
   const servers = new Set<string>();
-  for (const { plugin, problems } of await Promise.all(distinct.map(readRoot))) {
-    loaded.problems.push(...problems);
+  for (const { plugin, problems: own } of await Promise.all(distinctSteps(steps).map(readStep))) {
+    problems.push(...own);
     if (plugin === undefined) continue;
     const other = loaded.plugins.find(({ name }) => foldName(name) === foldName(plugin.name));
     if (other === undefined) {
-      loaded.plugins.push(takeServers(plugin, { servers, problems: loaded.problems }));
+      loaded.plugins.push(takeServers(plugin, { servers, problems }));
       continue;
     }
     const text = `there is a plugin "${other.name}" already, in ${other.root}; this one is not used`;
-    loaded.problems.push({ severity: 'error', file: plugin.root, line: 0, text });
+    problems.push({ severity: 'error', file: plugin.root, line: 0, text });
   }
-  return loaded;
+  return { ...loaded, problems: distinctBy(problems, (problem) => JSON.stringify(problem)) };
 }
 
 /** `servers` are the names that are given away. */
 function takeServers(
   { servers: own, ...plugin }: ReadPlugin,
-  { servers, problems }: { servers: Set<string>; problems: LoadedPlugins['problems'] },
+  { servers, problems }: { servers: Set<string>; problems: DefinitionProblem[] },
 ): Plugin {
   const mcpServers: Record<string, PluginServer> = {};
   for (const { name, written, config, file, line } of own) {
@@ -58,46 +72,80 @@ function takeServers(
   return { ...plugin, mcpServers };
 }
 
-interface FoundRoot {
-  /** Absolute, as it was named. */
-  path: string;
-  scope: PluginDir['scope'];
-  /** Links resolved. Absent when there is no plugin. */
-  root?: string;
-  fault?: string;
+/** Something to read, or something to tell. */
+type Step = PluginPlace | { source: PluginScope; problems: DefinitionProblem[] };
+
+interface OpenedRoot {
+  steps: Step[];
+  marketplace?: Marketplace;
 }
 
-async function readRoot({ path, root, scope, fault = '' }: FoundRoot): Promise<PluginRead> {
-  const refuse = (text: string): PluginRead => ({ problems: [{ severity: 'error', file: path, line: 0, text }] });
-  if (root === undefined) return refuse(fault);
-  try {
-    return await readPlugin({ root, folderName: basename(path), source: scope });
-  } catch (thrown) {
-    return refuse(describeUnreadable(thrown));
+/** A folder may be a plugin, a marketplace, or both. */
+async function openRoot(
+  { path, root, scope: source, fault = '' }: FoundRoot,
+  choice: PluginChoice,
+): Promise<OpenedRoot> {
+  if (root === undefined) {
+    return { steps: [{ source, problems: [{ severity: 'error', file: path, line: 0, text: fault }] }] };
   }
-}
-
-function findRoot({ path: written, scope }: PluginDir, { cwd, projectRoot }: LoadPluginsOptions): FoundRoot {
-  const base = scope === 'project' ? (projectRoot ?? cwd) : cwd;
-  const isPath = written.trim() !== '' && !written.includes('\0');
-  const path = isPath ? resolve(base, written) : base;
-  const refuse = (fault: string): FoundRoot => ({ path, scope, fault });
-  if (!isPath) return refuse(`${JSON.stringify(written)} is no path of a plugin`);
-  try {
-    const root = realpathSync.native(path);
-    if (scope === 'project' && (projectRoot === undefined || !isInside(realpathSync.native(projectRoot), root))) {
-      return refuse('it is not inside the project, whose settings may name only what is; use --plugin-dir');
+  const itself: PluginPlace = { root, folderName: basename(path), source };
+  if (!isMarketplace(root)) return { steps: [itself] };
+  const { marketplace, problems } = await readMarketplace(root);
+  const own = existsSync(join(root, MANIFEST_FILE)) ? [itself] : [];
+  if (marketplace === undefined) return { steps: [{ source, problems }, ...own] };
+  const refusal = choice.refuse(marketplace);
+  if (refusal !== undefined) {
+    problems.push({ severity: 'warning', file: marketplace.file, line: 0, text: refusal });
+    return { steps: [{ source, problems }, ...own] };
+  }
+  const offered = marketplace.entries.flatMap((entry): PluginPlace[] => {
+    const said = choice.decide(marketplace, entry);
+    // Whoever names a marketplace has decided; only policy and the same call have more to say.
+    if (said?.value !== false || (said.layer !== 'managed' && said.layer !== 'flag')) {
+      const offer = { entry, marketplace: marketplace.name };
+      return [{ root: entry.root, folderName: entry.name, source, offer }];
     }
-    if (isPartOfPlugin(root))
-      return refuse(`this is a part of a plugin; name the folder that holds ${MANIFEST_FOLDER}`);
-    return statSync(root).isDirectory() ? { path, scope, root } : refuse('it is a file; name the folder of the plugin');
+    const text = `"${entry.name}" is switched off by "${said.key}" of ${said.layer} settings`;
+    problems.push({ severity: 'warning', file: marketplace.file, line: entry.part.lineOf('.name'), text });
+    return [];
+  });
+  const isOffered = marketplace.entries.some((entry) => entry.root === root);
+  return { steps: [{ source, problems }, ...(isOffered ? [] : own), ...offered], marketplace };
+}
+
+async function readStep(step: Step): Promise<PluginRead> {
+  if ('problems' in step) return step;
+  try {
+    return await readPlugin(step);
   } catch (thrown) {
-    return refuse(isMissing(thrown) ? 'there is no such folder; correct the path' : describeUnreadable(thrown));
+    return { problems: [{ severity: 'error', file: step.root, line: 0, text: describeUnreadable(thrown) }] };
   }
 }
 
-/** The folder of the manifest, or the manifest. */
-const isPartOfPlugin = (path: string): boolean =>
-  basename(path) === 'plugin.json'
-    ? basename(dirname(path)) === MANIFEST_FOLDER
-    : basename(path) === MANIFEST_FOLDER && existsSync(join(path, 'plugin.json'));
+/** The strongest layer first. What someone names is part of the call. */
+const inOrder = (steps: readonly Step[]): Step[] =>
+  steps.toSorted((one, other) => SETTINGS_LAYERS.indexOf(one.source) - SETTINGS_LAYERS.indexOf(other.source));
+
+/** A folder that is named twice says nothing new. Its entry in a marketplace says more than the folder alone. */
+function distinctSteps(steps: readonly Step[]): Step[] {
+  const kept: Step[] = [];
+  for (const step of steps) {
+    const twin = kept.findIndex((each) => isSamePlugin(each, step));
+    if (twin < 0) kept.push(step);
+    else if (isBare(kept[twin]) && !isBare(step) && kept[twin]?.source === step.source) kept[twin] = step;
+  }
+  return kept;
+}
+
+const isBare = (step: Step | undefined): boolean => step !== undefined && 'root' in step && step.offer === undefined;
+
+function isSamePlugin(one: Step, other: Step): boolean {
+  if (!('root' in one) || !('root' in other) || one.root !== other.root) return false;
+  if (one.offer === undefined || other.offer === undefined) return true;
+  return foldName(one.offer.entry.name) === foldName(other.offer.entry.name);
+}
+
+function distinctBy<T>(list: readonly T[], keyOf: (each: T) => string): T[] {
+  const seen = new Set<string>();
+  return list.filter((each) => seen.size < seen.add(keyOf(each)).size);
+}

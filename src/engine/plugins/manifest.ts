@@ -27,7 +27,13 @@ export interface Manifest {
   paths: Readonly<Record<DefinitionFolder['kind'], readonly WrittenPath[]>>;
   hooks: readonly FileOrPart[];
   mcpServers: readonly FileOrPart[];
+  /** The default places are not looked into: others share the folder, and this is what is theirs of it. */
+  isWhole?: boolean;
 }
+
+/** Whether it says what the plugin brings. */
+export const namesParts = ({ paths, hooks, mcpServers }: Manifest): boolean =>
+  hooks.length + mcpServers.length > 0 || Object.values(paths).some((list) => list.length > 0);
 
 export interface ReadManifest {
   /** Absent when the plugin cannot be used at all: nobody knows what it is called. */

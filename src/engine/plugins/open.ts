@@ -1,11 +1,31 @@
-/** The door to plugins. Without a folder that someone named, nothing of them is loaded. */
+/** The door to plugins. Where nobody names or enables one, nothing of them is loaded. */
+import type { DefinitionProblem } from '../definitions/definition.js';
+import { type BroughtServers, toBrought } from '../mcp/sources/brought.js';
 import type { LoadPluginsOptions } from './load.js';
-import type { LoadedPlugins, PluginDir } from './plugin.js';
+import type { Plugin, PluginDir } from './plugin.js';
+import type { PluginSettings } from './setting-place.js';
 
-export async function openPlugins(dirs: readonly PluginDir[], options: LoadPluginsOptions): Promise<LoadedPlugins> {
-  if (dirs.length === 0) return { plugins: [], problems: [] };
-  return (await import('./load.js')).loadPlugins(dirs, options);
+export interface OpenedPlugins {
+  plugins: Plugin[];
+  problems: DefinitionProblem[];
 }
+
+export async function openPlugins(dirs: readonly PluginDir[], options: LoadPluginsOptions): Promise<OpenedPlugins> {
+  const { enabledPlugins = {}, extraKnownMarketplaces = {} } = options.settings?.value ?? {};
+  const count = dirs.length + Object.keys(enabledPlugins).length + Object.keys(extraKnownMarketplaces).length;
+  if (count === 0) return { plugins: [], problems: [] };
+  const [{ loadPlugins }, { toElsewhereProblem }] = await Promise.all([
+    import('./load.js'),
+    import('./marketplace.js'),
+  ]);
+  const { plugins, marketplaces, problems } = await loadPlugins(dirs, options);
+  const elsewhere = marketplaces.flatMap((marketplace) => marketplace.elsewhere.map(toElsewhereProblem));
+  return { plugins, problems: [...problems, ...elsewhere] };
+}
+
+/** The servers of the plugins that settings enable. */
+export const findBroughtServers = async (settings: PluginSettings, cwd: string): Promise<BroughtServers[]> =>
+  toBrought((await openPlugins([], { cwd, settings })).plugins);
 
 export type PluginFunctions = typeof import('./examine.js');
 

@@ -1,9 +1,9 @@
 /** What a plugin is, once it is loaded. Types only. */
 import type { HookMatcherSettings } from '../../protocol/index.js';
-import type { DefinitionFolder, DefinitionProblem } from '../definitions/definition.js';
+import type { DefinitionFolder } from '../definitions/definition.js';
 
-/** Who named it: the person, for this run; the settings of the project; the person's own settings. */
-export type PluginScope = 'flag' | 'project' | 'user';
+/** Who named it: the person, for this run (`flag`), or the settings of a layer. */
+export type PluginScope = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
 /**
  * A folder that someone named as a plugin. Nothing here asks about trust: whoever calls leaves out those of a project that
@@ -37,6 +37,8 @@ export interface Plugin extends PluginFacts {
   /** Its folder, links resolved: what `${CLAUDE_PLUGIN_ROOT}` stands for. */
   root: string;
   source: PluginScope;
+  /** The name of the marketplace that offers it. */
+  marketplace?: string;
   /** For `loadDefinitions`. A path may also be a single `.md` file, or the folder of a single skill. */
   folders: readonly DefinitionFolder[];
   /** Event to matchers, as in settings. Only what is well-formed. */
@@ -49,8 +51,3 @@ export type PluginHooks = Readonly<Record<string, readonly HookMatcherSettings[]
 
 /** As it was written, but for `${CLAUDE_PLUGIN_ROOT}`; it has passed the schema of servers. */
 export type PluginServer = Readonly<Record<string, unknown>>;
-
-export interface LoadedPlugins {
-  plugins: Plugin[];
-  problems: DefinitionProblem[];
-}

@@ -2,11 +2,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefinitionProblem } from '../definitions/definition.js';
+import { readEntryManifest } from './entry-manifest.js';
 import { findFolders } from './folders.js';
 import { mergeHooks, readHooks } from './hooks.js';
 import { findInside, follow } from './inside.js';
 import { type JsonPart, readJson } from './json-part.js';
 import { type FileOrPart, MANIFEST_FILE, MANIFEST_FOLDER, readManifest } from './manifest.js';
+import type { MarketplaceEntry } from './marketplace.js';
 import { type PlacedServer, readServers } from './mcp-servers.js';
 import type { Plugin } from './plugin.js';
 
@@ -27,16 +29,19 @@ export interface PluginPlace {
   /** Its name, where no manifest gives another. */
   folderName: string;
   source: Plugin['source'];
+  /** Where a marketplace offers it. */
+  offer?: { entry: MarketplaceEntry; marketplace: string };
 }
 
-export async function readPlugin({ root, folderName, source }: PluginPlace): Promise<PluginRead> {
-  const { manifest, problems } = await readManifest(root, folderName);
+export async function readPlugin({ root, folderName, source, offer }: PluginPlace): Promise<PluginRead> {
+  const { manifest, problems } =
+    offer === undefined ? await readManifest(root, folderName) : await readEntryManifest(offer.entry);
   if (manifest === undefined) return { problems };
-  const { name, facts } = manifest;
+  const { name, facts, isWhole = false } = manifest;
   const found = findFolders({ root, manifest });
   const [hookParts, serverParts] = await Promise.all([
-    readParts(root, { standard: join('hooks', 'hooks.json'), more: manifest.hooks }),
-    readParts(root, { standard: '.mcp.json', more: manifest.mcpServers }),
+    readParts(root, { ...(!isWhole && { standard: join('hooks', 'hooks.json') }), more: manifest.hooks }),
+    readParts(root, { ...(!isWhole && { standard: '.mcp.json' }), more: manifest.mcpServers }),
   ]);
   const hooks = await Promise.all(hookParts.parts.map((part) => readHooks(part, root)));
   const servers = await Promise.all(serverParts.parts.map((part) => readServers(part, { plugin: name, root })));
@@ -45,6 +50,7 @@ export async function readPlugin({ root, folderName, source }: PluginPlace): Pro
     root,
     ...facts,
     source,
+    ...(offer && { marketplace: offer.marketplace }),
     folders: found.folders,
     hooks: mergeHooks(hooks.map((each) => each.hooks)),
     servers: servers.flatMap((each) => each.servers),
@@ -65,7 +71,7 @@ interface Parts {
 /** The file that stands in its usual place, then what the manifest names or holds; no file twice. */
 async function readParts(
   root: string,
-  { standard, more }: { standard: string; more: readonly FileOrPart[] },
+  { standard, more }: { standard?: string; more: readonly FileOrPart[] },
 ): Promise<Parts> {
   const all: Parts = { parts: [], problems: [] };
   const seen = new Set<string>();
@@ -76,8 +82,8 @@ async function readParts(
     all.problems.push(...problems);
     if (part !== undefined) all.parts.push(part);
   };
-  const usual = join(root, standard);
-  const place = follow(root, usual);
+  const usual = join(root, standard ?? '');
+  const place = standard === undefined ? ({ kind: 'missing' } as const) : follow(root, usual);
   if (place.kind === 'file') await add(place.path, usual);
   else if (place.kind !== 'missing') {
     const text = place.kind === 'refused' ? place.text : 'it is a folder; a file is expected';

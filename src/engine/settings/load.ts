@@ -5,7 +5,13 @@ import type { RuleLayer } from '../permissions/layers.js';
 import { managedFiles, type SettingsFiles } from './files.js';
 import { type LayerSource, loadLayer, unreadable } from './layer.js';
 import { mergeLayers, type MergedSettings } from './merge.js';
-import { OPTIONS_LABEL, SETTINGS_LAYERS, type SettingsLayerName, type SettingsProblem } from './problem.js';
+import {
+  APPLIED_LABEL,
+  OPTIONS_LABEL,
+  SETTINGS_LAYERS,
+  type SettingsLayerName,
+  type SettingsProblem,
+} from './problem.js';
 import { type InertKey, limitProject } from './project-keys.js';
 import type { PlacedRule, SettingsLayer } from './settings-layer.js';
 
@@ -17,6 +23,8 @@ export interface LoadOptions {
   flag?: string;
   /** Settings that are options of the call: the stronger part of the same layer. */
   options?: Readonly<Record<string, unknown>>;
+  /** Settings that the host gave while the session ran: the strongest part of that layer. */
+  applied?: Readonly<Record<string, unknown>>;
   /** What is known to be wrong with other options of the call. */
   called?: readonly SettingsProblem[];
   /** Where a relative path in `flag` starts; the project when absent. */
@@ -76,11 +84,20 @@ export async function reloadSettings(last: LoadedSettings, options: LoadOptions)
   return compose([...lost, ...layers], options);
 }
 
+/** The files as they were read last, with other settings of the host: what hooks have kept from counting still does not. */
+export async function replaceApplied(last: LoadedSettings, options: LoadOptions): Promise<LoadedSettings> {
+  const layer = await loadLayer('flag', { value: options.applied ?? {}, label: APPLIED_LABEL });
+  const others = last.layers.filter(({ name, file }) => name !== 'flag' || file !== APPLIED_LABEL);
+  return compose(others.toSpliced(others.findLastIndex(({ name }) => name === 'managed') + 1, 0, layer), options);
+}
+
 /** All sources at once, the strongest first. */
-async function readLayers({ files, sources, flag, options, managed, cwd }: LoadOptions): Promise<SettingsLayer[]> {
+async function readLayers(load: LoadOptions): Promise<SettingsLayer[]> {
+  const { files, sources, flag, options, applied, managed, cwd } = load;
   const wanted: (readonly [SettingsLayerName, LayerSource])[] = [];
   const has = (source: SettingSource): boolean => sources.includes(source);
   if (managed !== undefined) wanted.push(['managed', { text: managed, label: '--managed-settings' }]);
+  if (applied !== undefined) wanted.push(['flag', { value: applied, label: APPLIED_LABEL }]);
   if (options !== undefined) wanted.push(['flag', { value: options, label: OPTIONS_LABEL }]);
   if (flag !== undefined) wanted.push(['flag', flagSource(flag, cwd ?? files.projectRoot)]);
   if (has('local')) {

@@ -3,6 +3,9 @@ import { HeddleError } from '../../protocol/plain.js';
 /** What stands for the file of settings that are options of a call. */
 export const OPTIONS_LABEL = 'options';
 
+/** And of those that a host gives while the session runs. */
+export const APPLIED_LABEL = 'apply_flag_settings';
+
 /** The layers of settings, the strongest first. */
 export const SETTINGS_LAYERS = ['managed', 'flag', 'local', 'project', 'user'] as const;
 export type SettingsLayerName = (typeof SETTINGS_LAYERS)[number];

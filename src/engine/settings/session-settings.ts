@@ -3,8 +3,8 @@ import type { Clock, SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { EnvironmentLimits } from '../child-env.js';
 import { findProjectRoot, settingsFiles } from './files.js';
-import { type LoadedSettings, type LoadOptions, loadSettings, reloadSettings } from './load.js';
-import { refuseBrokenSettings } from './problem.js';
+import { type LoadedSettings, type LoadOptions, loadSettings, reloadSettings, replaceApplied } from './load.js';
+import { APPLIED_LABEL, refuseBrokenSettings } from './problem.js';
 import { createTrust } from './trust.js';
 import { createSettingsWatch } from './watch.js';
 
@@ -12,6 +12,11 @@ export interface SessionSettings {
   readonly loaded: LoadedSettings;
   /** Reads files that have changed since the last look. Never throws: what is broken now counts as it last was. */
   refresh(): Promise<void>;
+  /**
+   * Settings as if by `--settings`, key by key over those that were applied before; null takes a key back. `ready` is
+   * called with what will count: when it throws, or a key cannot be used (`invalid_settings`), nothing has changed.
+   */
+  apply(given: Readonly<Record<string, unknown>>, ready?: (next: LoadedSettings) => Promise<void>): Promise<void>;
   /** Calls back with the files when something has changed and was taken over. */
   onChange(listener: (files: readonly string[]) => void | Promise<void>): void;
   /** Decides whether a change is taken over, or that it is to be asked again later; absent: it is. */
@@ -38,7 +43,7 @@ export async function openSettings(
   const more = flag === undefined || flag.trimStart().startsWith('{') ? [] : [flag];
   const watch = createSettingsWatch(files, { more, clock });
   const trusted = config.trusted ?? (await createTrust({ configDir, home }).isTrusted(projectRoot));
-  const options: LoadOptions = {
+  let options: LoadOptions = {
     files,
     sources: config.settingSources ?? [],
     cwd,
@@ -62,12 +67,28 @@ export async function openSettings(
     loaded = await reloadSettings(loaded, options);
     for (const listener of listeners) await listener(changed);
   };
+  const takeOver: SessionSettings['apply'] = async (given, ready) => {
+    const merged = Object.entries({ ...options.applied, ...given }).filter(([, value]) => value !== null);
+    const next = { ...options, applied: Object.fromEntries(merged) };
+    const fresh = await replaceApplied(loaded, next);
+    refuseBrokenSettings({ problems: fresh.problems.filter(({ file }) => file === APPLIED_LABEL) });
+    await ready?.(fresh);
+    options = next;
+    loaded = fresh;
+    for (const listener of listeners) await listener([APPLIED_LABEL]);
+  };
   const settings: SessionSettings = {
     get loaded() {
       return loaded;
     },
     mayChange: undefined,
     onChange: (listener) => void listeners.push(listener),
+    async apply(given, ready) {
+      await settings.refresh();
+      const applying = (refreshing ?? Promise.resolve()).then(() => takeOver(given, ready));
+      refreshing = applying.catch(() => undefined);
+      await applying;
+    },
     async refresh() {
       // Whoever asks while files are being read waits for them, too.
       const changed = [...new Set([...undecided, ...watch.changed()])];

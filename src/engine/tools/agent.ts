@@ -1,9 +1,11 @@
 import type { TaskInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
-import type { AgentOutcome, ReadyAgent, SessionAgents } from '../agents/session-agents.js';
+import { toEndOutput, wholeText } from '../agents/end-output.js';
+import type { ReadyAgent, SessionAgents } from '../agents/session-agents.js';
 import type { Agent } from '../definitions/definition.js';
 import type { OutputFile } from '../sessions/kept-output.js';
 import type { Tasks } from '../tasks.js';
 import { cutText } from './bound.js';
+import type { EngineOutput } from './engine-output.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 export interface AgentToolParts {
@@ -54,40 +56,26 @@ async function waitFor(
   { agent, mayResume }: { agent: ReadyAgent; mayResume: boolean },
   { prompt }: TaskInput,
   signal: AbortSignal,
-): Promise<ToolOutput> {
+): Promise<EngineOutput> {
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
-  const { status, text, note, totalTokens, toolUses, durationMs } = outcome;
-  const content = [
-    { type: 'text' as const, text: text === '' ? '(The agent said nothing.)' : text },
-    { type: 'text' as const, text: describeEnd(id, outcome, mayResume) },
-  ];
-  if (status !== 'completed') return { content, isError: true };
+  const { status, totalTokens, toolUses, durationMs } = outcome;
+  const told = toEndOutput(id, outcome, { mayResume });
+  if (status !== 'completed') return told;
   return {
-    content,
+    ...told,
     structured: {
       status,
       prompt,
       agentId: id,
       agentType: type,
-      content: [{ type: 'text', text: withNote(text, note) }],
+      content: [{ type: 'text', text: wholeText(outcome) }],
       totalDurationMs: durationMs,
       totalTokens,
       totalToolUseCount: toolUses,
     },
   };
 }
-
-const withNote = (text: string, note: string | undefined): string => (note === undefined ? text : `${text}\n\n${note}`);
-
-/** A block of its own: however long the answer is, this is not cut. */
-const describeEnd = (
-  id: string,
-  { note, totalTokens, toolUses, durationMs }: AgentOutcome,
-  mayResume: boolean,
-): string =>
-  `${note === undefined ? '' : `${note}\n`}agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
-  `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;
 
 /** In the background it outlives the call and the turn. */
 function launch(
@@ -105,13 +93,14 @@ function launch(
     toolUseId,
     outputPath: file.path,
     agent: { type, prompt, depth },
+    soFar: () => agent.soFar(),
     async run(signal) {
       const { status, text, note, totalTokens, toolUses, durationMs } = await agent.run(signal);
-      file.write(Buffer.from(withNote(text, note)));
+      file.write(Buffer.from(wholeText({ text, note })));
       file.close();
       const usage = { total_tokens: totalTokens, tool_uses: toolUses, duration_ms: durationMs };
       const told = text.length <= MAX_TOLD ? text : `${cutText(text, MAX_TOLD)}\n[The rest is in ${file.path}]`;
-      const result = withNote(told, note);
+      const result = wholeText({ text: told, note });
       return { status, summary: `Agent "${description}" ${ENDS[status]}`, result, usage };
     },
   });

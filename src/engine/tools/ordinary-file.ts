@@ -17,8 +17,12 @@ export interface OrdinaryFile {
 
 const PAST = { read: 'read', edit: 'edited' };
 
-export const showSize = (bytes: number): string =>
-  bytes < 1024 * 1024 ? `${Number((bytes / 1024).toFixed(1))}KB` : `${Number((bytes / 1024 / 1024).toFixed(1))}MB`;
+export const showSize = (bytes: number): string => {
+  if (bytes < 103) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  return bytes < 1024 * 1024
+    ? `${Number((bytes / 1024).toFixed(1))}KB`
+    : `${Number((bytes / 1024 / 1024).toFixed(1))}MB`;
+};
 
 /** A size beyond a limit, which must not look as if it were the limit. */
 export const showExcess = (bytes: number, limit: number): string =>

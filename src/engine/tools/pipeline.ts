@@ -18,6 +18,7 @@ import { resolvePermission } from '../permissions/resolver.js';
 import { type Grounds, groundsOf, type ToolCall } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
+import type { EngineOutput } from './engine-output.js';
 
 /** What became of a tool call. Every way it can end is a value; the model sees them all. */
 export interface CallOutcome {
@@ -35,6 +36,8 @@ export interface CallOptions {
   signal: AbortSignal;
   /** Resolves when this call may run beside the others of its message. */
   mayRun(call: { readOnly: boolean }): Promise<void>;
+  /** Absent: the one that the turn has under the name. */
+  tool?: WholeTool;
 }
 
 /** Runs a call to its outcome, whatever its tool does. Never throws. */
@@ -49,7 +52,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
 
   // A server that is on its way may bring it.
   if (isMcpName(block.name)) await scope.mcp.toolArrived(block.name, { signal, withinMs: ARRIVAL_MS });
-  const tool = scope.state.tools.get(block.name);
+  const tool = options.tool ?? scope.state.tools.get(block.name);
   if (tool === undefined) return refuseUsage(`Error: No such tool available: ${block.name}`);
   if (call.invalidInput !== undefined) return refuseUsage(invalidJson(tool, call.invalidInput));
   let input: Record<string, unknown>;
@@ -127,7 +130,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     remarks.notes.push(...(await scope.memory.tellNested([...judgedOn.places.values()], signal)));
   }
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
-  return { ...toOutcome(bounded), remarks };
+  const { interrupt = false, denial }: EngineOutput = output;
+  return { ...toOutcome(bounded), ...(denial && { denial }), interrupt, remarks };
 }
 
 /** They touch the files that they name: the folders of these may have instructions of their own. */

@@ -17,6 +17,6 @@ export function createSkillTool({ skills }: Pick<ToolParts, 'skills'>): WholeToo
       return { ...rest, skill: skills.nameOf(skill) };
     },
     isReadOnly: ({ skill }) => !skills.grants(skill),
-    run: ({ skill, args = '' }, { signal }) => skills.call({ name: skill, args }, signal),
+    run: ({ skill, args = '' }, context) => skills.call({ name: skill, args }, context),
   };
 }

@@ -11,7 +11,8 @@ const MAX_SHOWN_BYTES = 30_000;
 export function createTaskOutputTool({ tasks }: Pick<ToolParts, 'tasks'>): WholeTool<TaskOutputInput> {
   return {
     name: 'TaskOutput',
-    description: 'Gives what a background task has printed, and its state. Waits for its end unless block is false.',
+    description:
+      'Gives what a background task has printed or done, and its state. Waits for its end unless block is false.',
     inputSchema: inputSchemaOf('TaskOutput'),
     limits: { text: 2 * MAX_SHOWN_BYTES, field: 2 * MAX_SHOWN_BYTES },
     parse: (input) => parseToolInput('TaskOutput', fromBashOutput(input)),
@@ -22,16 +23,19 @@ export function createTaskOutputTool({ tasks }: Pick<ToolParts, 'tasks'>): Whole
       const task = tasks.get(task_id);
       if (task === undefined) throw new Error(`No task found with ID: ${task_id}`);
       if (block && task.status === 'running') await overWithin(task, timeout, context);
-      const retrieval_status = task.status !== 'running' ? 'success' : block ? 'timeout' : 'not_ready';
-      const output = await readEnd(task.outputPath);
-      if (task.status !== 'running') tasks.noteShown(task.id);
-      const exitCode = task.end?.exitCode;
+      // As it is now: a task may end while its file is read.
+      const { status, end } = task;
+      const isRunning = status === 'running';
+      const retrieval_status = !isRunning ? 'success' : block ? 'timeout' : 'not_ready';
+      const output = isRunning && task.soFar ? task.soFar() : await readEnd(task.outputPath);
+      if (!isRunning) tasks.noteShown(task.id);
+      const exitCode = end?.exitCode;
       return {
         content: [
           tag('retrieval_status', retrieval_status),
           tag('task_id', task.id),
           tag('task_type', task.type),
-          tag('status', task.status),
+          tag('status', status),
           ...(exitCode === undefined ? [] : [tag('exit_code', String(exitCode))]),
           ...(output === '' ? [] : [tag('output', `\n${output.trimEnd()}\n`)]),
         ].join('\n\n'),
@@ -40,7 +44,7 @@ export function createTaskOutputTool({ tasks }: Pick<ToolParts, 'tasks'>): Whole
           task: {
             task_id: task.id,
             task_type: task.type,
-            status: task.status,
+            status,
             description: task.description,
             output,
             ...(exitCode !== undefined && { exitCode }),
@@ -71,7 +75,7 @@ async function overWithin(task: Task, ms: number, { clock, signal }: ToolContext
 const LINE_WITHIN = 1_000;
 
 /** The end of the file. */
-async function readEnd(path: string): Promise<string> {
+export async function readEnd(path: string): Promise<string> {
   const file = await open(path);
   try {
     const { size } = await file.stat();

@@ -32,7 +32,7 @@ async function withLogin<T>(run: (transport: StreamableHTTPClientTransport) => P
     });
     const transport = new StreamableHTTPClientTransport(new URL(serverUrl), { authProvider: provider });
     const { signal } = new AbortController();
-    const answered = loopback.answer({ state: provider.expectedState, signal, clock: systemClock, timeoutMs: 10_000 });
+    const answered = loopback.answer({ state: provider.expectedState, signal, clock: systemClock, timeoutMs: 120_000 });
     answered.catch(() => undefined);
     try {
       return await run(transport);

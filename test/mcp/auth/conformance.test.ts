@@ -29,7 +29,13 @@ afterAll(() => removeFolder(folder));
 
 const runSuite = async (...args: string[]): Promise<string> => {
   const command = `${process.execPath} ${join(folder, 'client.mjs')}`;
-  const run = promisify(execFile)(process.execPath, [suite, 'client', '--command', command, ...args], { cwd: folder });
+  const run = promisify(execFile)(
+    process.execPath,
+    [suite, 'client', '--command', command, '--timeout', '120000', ...args],
+    {
+      cwd: folder,
+    },
+  );
   const { stdout, stderr } = await run;
   return stdout + stderr;
 };
@@ -45,7 +51,7 @@ describe('the public conformance suite for clients', () => {
   // The one that is missing, oauth-metadata-backcompat, has an issuer that is not where its metadata stands: refused.
   it.each(['resource-mismatch', 'offline-access-scope', '2025-03-26-oauth-endpoint-fallback'])(
     'passes %s of other versions',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (scenario) => {
       expect(await runSuite('--scenario', `auth/${scenario}`)).toContain('OVERALL: PASSED');
     },

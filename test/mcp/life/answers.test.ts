@@ -42,6 +42,19 @@ describe('an image of a server', () => {
   });
 });
 
+describe('texts', () => {
+  it('that are empty are left out, and very many are one', () => {
+    const text = (of: string) => ({ type: 'text', text: of });
+    expect(toBlocks([text(''), text('a'), text('b')])).toEqual([text('a'), text('b')]);
+    const letters = Array.from({ length: 1_000 }, () => text('x'));
+    expect(toBlocks([...letters, image(JPEG), ...letters])).toEqual([
+      text(letters.map(() => 'x').join('\n')),
+      shown('image/jpeg', JPEG),
+      text(letters.map(() => 'x').join('\n')),
+    ]);
+  });
+});
+
 describe('an answer that is nested without end', () => {
   const deep = () => {
     let value: unknown = 1;

@@ -30,6 +30,8 @@ describe('secrets of a server', () => {
       'auth failed: HUNTER2PW',
       'auth failed: ***',
     ],
+    ['an argument behind its name', { command: 'x', args: ['--api-key', 'HUNTER2PW'] }, 'HUNTER2PW', '***'],
+    ['a password in an argument', { command: 'x', args: ['postgres://u:HUNTER2PW@h/db'] }, 'no HUNTER2PW', 'no ***'],
     ['nothing that is short', { command: 'x', env: { LOG: '1' } }, 'line 1', 'line 1'],
   ])('hides %s', (_, config, text, shown) => {
     const secrets = secretsOf(config);
@@ -68,5 +70,38 @@ describe('a config as it is shown', () => {
       headers: { A: '***', B: 'Bearer ${TOKEN}' },
     });
     expect(showConfig({ command: 'x', env: { A: 'b' } })).toEqual({ command: 'x', env: { A: '***' } });
+  });
+
+  it.each([
+    [
+      ['--token', 'abc'],
+      ['--token', '***'],
+    ],
+    [
+      ['--token=abc', '-y', 'some-package'],
+      ['--token=***', '-y', 'some-package'],
+    ],
+    [
+      ['-e', 'API_KEY=abc', '-e', 'LEVEL=3'],
+      ['-e', 'API_KEY=***', '-e', 'LEVEL=3'],
+    ],
+    [
+      ['--header', 'Authorization: Bearer abc'],
+      ['--header', 'Authorization: ***'],
+    ],
+    [
+      ['--header', 'Authorization:${TOKEN}'],
+      ['--header', 'Authorization:${TOKEN}'],
+    ],
+    [
+      ['--auth', '--verbose'],
+      ['--auth', '--verbose'],
+    ],
+    [
+      ['postgres://u:pw@h/db', 'https://x/mcp'],
+      ['postgres://***@h/db', 'https://x/mcp'],
+    ],
+  ])('has the arguments %j', (args, shown) => {
+    expect(showConfig({ command: 'x', args }).args).toEqual(shown);
   });
 });

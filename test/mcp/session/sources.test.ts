@@ -152,6 +152,39 @@ describe('flags, settings and policy', () => {
     expect([stage.exists('user'), stage.exists('both')]).toEqual([false, false]);
   });
 
+  it.each([true, false])('a plugin and the main agent bring theirs, unless strictMcpConfig: %s', async (strict) => {
+    const stage = createStage();
+    stage.write('pl/.claude-plugin/plugin.json', { name: 'pl' });
+    stage.write('pl/.mcp.json', { mcpServers: { seeds: server(stage, 'plugin') } });
+    const run = await stage.open(['hello'], {
+      config: {
+        strictMcpConfig: strict,
+        mcpConfig: [JSON.stringify({ named: program(V1) })],
+        pluginDirs: [stage.path('pl')],
+        agent: 'weaver',
+        agents: { weaver: { description: 'd', prompt: 'p', mcpServers: [{ own: server(stage, 'agent') }] } },
+      },
+    });
+    await run.ask('Go');
+    const names = strict ? ['named'] : ['named', 'own', 'plugin_pl_seeds'];
+    await Promise.all(names.map((name) => settled(run, name)));
+    expect(run.session.scope.mcp.status.map(({ name }) => name).toSorted()).toEqual(names);
+    expect([stage.exists('plugin'), stage.exists('agent')]).toEqual([!strict, !strict]);
+    const told = 'MCP servers of plugins and agents are left out, as strictMcpConfig says: plugin_pl_seeds, own';
+    expect(notices(run.messages).includes(told)).toBe(strict);
+  });
+
+  it('strictMcpConfig leaves what plugins of policy bring, and nothing of those that other settings enable', async () => {
+    const { config, guard } = (await createStage().open(['hello'])).session.scope;
+    const plugins = (['managed', 'flag', 'local', 'project', 'user'] as const).map((source) => ({
+      mcpServers: { [`of_${source}`]: program(V1) },
+      source,
+      root: '/plugin',
+    }));
+    const { servers } = await findServers({ ...config, strictMcpConfig: true }, guard.settings, plugins);
+    expect([...servers.keys()]).toEqual(['of_managed']);
+  });
+
   it('a flag that cannot be read at all is an error of the start', async () => {
     const run = createStage().open(['hello'], { config: { mcpConfig: ['{"mcpServers":'] } });
     await expect(run).rejects.toMatchObject({

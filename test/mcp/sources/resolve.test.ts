@@ -35,7 +35,7 @@ describe('sources of MCP servers', () => {
   it('takes JSON and files of --mcp-config, with and without mcpServers, the later one before the earlier', async () => {
     project.write(
       'project/more.json',
-      '{\n  // bare\n  "a": { "command": "late" },\n  "c": { "url": "https://c" },\n}',
+      '{\n  // bare\n  "$schema": "https://example.com/servers.json",\n  "a": { "command": "late" },\n  "c": { "url": "https://c" },\n}',
     );
     const flags = ['{"mcpServers":{"a":{"command":"early"},"b":{"command":"b"},"own":{"type":"sdk","name":"own"}}}'];
     const resolved = await project.resolve({ flags: [...flags, 'more.json'] });

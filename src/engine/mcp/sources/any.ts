@@ -7,7 +7,9 @@ export const hasMcpSources = ({
   strict,
   settings,
   projectFile,
-}: Pick<McpSources, 'flags' | 'strict' | 'settings' | 'projectFile'>): boolean =>
+  brought = [],
+}: Pick<McpSources, 'flags' | 'strict' | 'settings' | 'projectFile' | 'brought'>): boolean =>
   flags.length > 0 ||
+  (!strict && brought.length > 0) ||
   settings.layers.some((layer) => layer.settings.mcpServers && (!strict || layer.name === 'managed')) ||
   (!strict && projectFile !== undefined && existsSync(projectFile));

@@ -70,12 +70,19 @@ const unreadable = (place: Pick<ServerTable, 'layer' | 'file'>, text: string): S
   placeOf: () => ({ line: 0, column: 0 }),
 });
 
+/** Where the shape of the file is described is no server. */
+function withoutSchema(value: unknown): unknown {
+  if (!isTable(value) || typeof value.$schema !== 'string') return value;
+  const { $schema: _, ...servers } = value;
+  return servers;
+}
+
 async function toTable(
   { value, faults, placeOf }: ReadText,
   place: Pick<ServerTable, 'layer' | 'file'>,
 ): Promise<ServerTable> {
   const at = isTable(value) && Object.hasOwn(value, 'mcpServers') ? ['mcpServers'] : [];
-  const entries = isTable(value) && at.length > 0 ? value.mcpServers : value;
+  const entries = isTable(value) && at.length > 0 ? value.mcpServers : withoutSchema(value);
   if (isTable(entries)) return { ...place, at, entries, faults, placeOf };
   if (value === undefined) return { ...place, at, entries: {}, faults, placeOf };
   const [path, text] =

@@ -4,6 +4,7 @@ import type { LoadedSettings } from '../../settings/load.js';
 import type { SettingsLayerName, SettingsProblem } from '../../settings/problem.js';
 import { mcpToolName } from '../names.js';
 import { type ApprovalState, hashEntry, type McpApprovals, type ProjectServer } from './approvals.js';
+import type { BroughtServers } from './brought.js';
 import { fromSettings, readFile, readFlag, type ServerTable } from './documents.js';
 import { findAddressFault, findNameDoubt, readEntry, type EntryFault, type ServerConfig } from './entry.js';
 import { expandServer } from './expand.js';
@@ -36,6 +37,8 @@ export interface McpSources {
   /** Only servers of flags and of managed policy. */
   strict: boolean;
   settings: Pick<LoadedSettings, 'value' | 'layers' | 'files' | 'managedOnly'>;
+  /** Those of plugins that settings enable. */
+  brought?: readonly BroughtServers[];
   /** `.mcp.json` of the project; none when absent. */
   projectFile?: string;
   /** Someone vouches for the project. */
@@ -92,14 +95,23 @@ export async function resolveMcpServers(sources: McpSources): Promise<ResolvedSe
 /** A server of a project that may not run must not push out the person's own by taking its name. */
 const mayBeReplaced = ({ scope, blocked }: ResolvedServer): boolean => scope === 'project' && blocked !== undefined;
 
-async function readTables({ flags, strict, settings, projectFile, cwd }: McpSources): Promise<ServerTable[]> {
+async function readTables({
+  flags,
+  strict,
+  settings,
+  brought = [],
+  projectFile,
+  cwd,
+}: McpSources): Promise<ServerTable[]> {
   const named = await Promise.all(
     flags.map((flag, at) => readFlag(flag, { cwd, label: flags.length > 1 ? `--mcp-config[${at}]` : '--mcp-config' })),
   );
-  const ofLayer = (name: SettingsLayerName): ServerTable[] =>
-    settings.layers.flatMap(({ name: layer, file, settings: { mcpServers } }) =>
+  const ofLayer = (name: SettingsLayerName): ServerTable[] => [
+    ...settings.layers.flatMap(({ name: layer, file, settings: { mcpServers } }) =>
       layer === name && mcpServers !== undefined ? [fromSettings(mcpServers, { layer, file })] : [],
-    );
+    ),
+    ...brought.filter(({ layer }) => layer === name).map((each) => fromSettings(each.entries, each)),
+  ];
   const first = [...ofLayer('managed'), ...named.toReversed()];
   if (strict) return first;
   const shared = projectFile === undefined ? undefined : await readFile(projectFile, 'project');
