@@ -19,12 +19,15 @@ export interface ChatParts extends Look {
   isTerminal: boolean;
   cwd: string;
   firstPrompt?: string;
+  /** False where slash commands are switched off: then they are prompts like any other. */
+  hasCommands?: boolean;
   /** What the session had cost before this chat. */
   spentUsd?: number;
   quietMs?: number;
 }
 
-const HELP = `  /help          this text
+const HELP = `In this chat
+  /help          this text, and the commands; /help <command> tells more of one
   /exit          leave (or Ctrl-D)
   Ctrl-C         stop the running answer; once more ends the program
   a line ending in \\ goes on in the next one; a pasted text is one message
@@ -108,8 +111,9 @@ export async function runChat(parts: ChatParts): Promise<number> {
     for (;;) {
       const prompt = await readPrompt();
       if (prompt === undefined || prompt === '/exit' || prompt === '/quit') break;
-      if (prompt === '/help') write(HELP);
-      else if (prompt !== '') await runTurn(prompt);
+      if (prompt === '/help') write(parts.hasCommands === false ? HELP : `${HELP}\n`);
+      // The session knows its commands: its own, and those of files, plugins and servers.
+      if (prompt !== '' && !(prompt === '/help' && parts.hasCommands === false)) await runTurn(prompt);
     }
   } finally {
     detach();

@@ -256,6 +256,7 @@ async function chat({ config, positionals, look, logger }: Run): Promise<number>
     output: process.stdout,
     isTerminal: config.env.TERM !== 'dumb',
     cwd: config.cwd,
+    hasCommands: config.disableSlashCommands !== true,
     firstPrompt: positionals.join(' ').trim() || undefined,
     spentUsd: session.scope.spending.totalUsd,
   });

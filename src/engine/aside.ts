@@ -34,7 +34,7 @@ async function attemptAside(scope: SessionScope, call: AsideCall): Promise<Conte
     ...(call.tools && { tools: call.tools }),
     stream: true,
   };
-  const fitted = fitBody(scope.budget, wanted, { catalog: scope.catalog, searches: searchesIn(wanted) });
+  const fitted = fitBody(scope.budget, wanted, { catalog: scope.catalog });
   if ('subtype' in fitted) throw new HeddleError('budget_exceeded', fitted.text);
   const { body, reservation } = fitted;
   const answer = startAnswer();
@@ -69,10 +69,6 @@ function charge(
   const { id: messageId } = message;
   void scope.recorder.life({ kind: 'aside', purpose, messageId, model, usage, microCents: microCents ?? null });
 }
-
-/** Searches that the API may make by itself. */
-const searchesIn = ({ tools = [] }: MessagesBody): number =>
-  tools.reduce((sum, tool) => sum + ('max_uses' in tool && typeof tool.max_uses === 'number' ? tool.max_uses : 0), 0);
 
 /** A small model of the same maker where there is one; otherwise the session's own. */
 function smallModel({ config, catalog, state }: SessionScope): string {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PermissionMode, PermissionUpdate, SessionConfig } from '../protocol/index.js';
 import { HeddleError } from '../protocol/plain.js';
-import type { SessionScope } from './scope.js';
+import type { SessionScope, SessionState } from './scope.js';
 
 /** Bypassing is only open to sessions that were opened for it. */
 export const mayBypass = (config: SessionConfig): boolean =>
@@ -14,6 +14,10 @@ function refuseMode(config: SessionConfig, mode: PermissionMode): void {
     'Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions';
   throw new HeddleError('invalid_config', text, { data: { error_code: 'bypass_not_launched' } });
 }
+
+/** Plan mode opens nothing that the mode before has closed: where nobody was asked, nobody is asked while a plan is made. */
+export const isSilentPlan = ({ mode, modeBefore }: Pick<SessionState, 'mode' | 'modeBefore'>): boolean =>
+  mode === 'plan' && (modeBefore === 'dontAsk' || modeBefore === 'delegate');
 
 export function setMode(scope: SessionScope, mode: PermissionMode): void {
   refuseMode(scope.config, mode);

@@ -16,18 +16,18 @@ import { Budget } from './budget/budget.js';
 import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
-import { mayBypass, refuseUnpriced } from './choices.js';
+import { isSilentPlan, mayBypass, refuseUnpriced } from './choices.js';
 import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
 import { createSkillCalls } from './commands/skills.js';
 import type { Agent } from './definitions/definition.js';
-import { openDefinitions, toNotice } from './definitions/open.js';
+import { openDefinitions, type SessionDefinitions, toNotice } from './definitions/open.js';
 import { Guard } from './guard.js';
 import { openHookSettings } from './hooks/hook-settings.js';
 import { createSessionHooks } from './hooks/session-hooks.js';
 import { createLists, lastLists } from './lists.js';
 import { mannersFor } from './manners.js';
-import { findServers, openMcp } from './mcp/open.js';
+import { type ConfiguredServers, findServers, openMcp } from './mcp/open.js';
 import { openMemory } from './memory/open.js';
 import type { ToolApprovals } from './mcp/tool-approvals.js';
 import { type Catalog, createCatalog, type ResolvedModel } from './model/catalog.js';
@@ -123,7 +123,7 @@ export function createEngine(parts: EngineParts): Engine {
     const config = main?.config ?? asked;
     checkConfig(config);
     const findConfigured = () =>
-      findServers(config, settings.loaded, [...definitions.plugins, ...(main ? [main] : [])]);
+      findAllServers(config, { settings: settings.loaded, plugins: definitions.plugins, main });
     const servers = await findConfigured();
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
@@ -181,8 +181,9 @@ export function createEngine(parts: EngineParts): Engine {
         known: () => definitions.agents,
         store: log.isKept ? store : undefined,
         working: new Map(),
+        accounts: new Map(),
       },
-      { depth: 1, scope: () => scope, ...(main && { permits: main.permits }) },
+      { depth: 1, scope: () => scope, bounds: main?.bounds },
     );
     const lists = createLists({
       known: lastLists(entries),
@@ -279,7 +280,7 @@ export function createEngine(parts: EngineParts): Engine {
         guard.tell(found.notices);
       },
       memory: openMemory(config.settingSources ?? [], () => scope),
-      mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope }),
+      mcp: openMcp(servers.servers, { clock, logger, config, scope: () => scope, bounds: main?.bounds }),
       toolApprovals: async () =>
         (approvals ??= (await import('./mcp/tool-approvals.js')).createToolApprovals({
           configDir: config.configDir,
@@ -337,13 +338,27 @@ export function createEngine(parts: EngineParts): Engine {
 /** The main thread may be an agent, too. */
 async function openMainAgent(config: SessionConfig, agents: ReadonlyMap<string, Agent>) {
   if (config.agent === undefined) return undefined;
-  const [{ findMainAgent, toMainAgent }, { hooksOfDefinition }] = await Promise.all([
+  const [{ findMainAgent, refuseTaken, toMainAgent }, { hooksOfDefinition }] = await Promise.all([
     import('./agents/main-agent.js'),
     import('./agents/agent-hooks.js'),
   ]);
   const agent = findMainAgent(agents, config.agent);
   const hooksOf = (settings: LoadedSettings) => hooksOfDefinition(agent, settings) ?? [];
-  return { ...toMainAgent(config, agent), hooksOf };
+  return { ...toMainAgent(config, agent), hooksOf, refuseTaken };
+}
+
+async function findAllServers(
+  config: SessionConfig,
+  parts: Pick<SessionDefinitions, 'plugins'> & {
+    settings: LoadedSettings;
+    main: Awaited<ReturnType<typeof openMainAgent>>;
+  },
+): Promise<ConfiguredServers> {
+  const { settings, plugins, main } = parts;
+  const servers = await findServers(config, settings, plugins);
+  if (main === undefined || Object.keys(main.mcpServers).length === 0) return servers;
+  if (config.strictMcpConfig !== true) main.refuseTaken(main, servers.servers.keys());
+  return findServers(config, settings, [...plugins, main]);
 }
 
 /** What the call says counts; where it is silent, what was in force when the log ended. */
@@ -374,10 +389,13 @@ async function startState(
   const roots = await options.guard.roots();
   const usable = (mode = last.mode) => (mode === 'bypassPermissions' && !mayBypass(config) ? undefined : mode);
   const mode = config.permissionMode ?? usable() ?? options.mode ?? 'default';
-  return {
+  const state: SessionState = {
     model,
     keySource: options.provider.keySource,
     mode,
+    get asksNobody() {
+      return isSilentPlan(state);
+    },
     ...(mode === 'plan' && last.mode === 'plan' && { modeBefore: usable(last.modeBefore ?? 'default') }),
     ...(last.planTold !== undefined && { planTold: last.planTold }),
     ...restorePlan(entries, { configDir: config.configDir, settings: options.guard.settings, isKept }),
@@ -386,6 +404,7 @@ async function startState(
     roots,
     tools: selectTools(options.tools, config, { canAsk: false }),
   };
+  return state;
 }
 
 const isFolder = async (workspace: Workspace, path: string): Promise<boolean> =>

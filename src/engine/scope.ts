@@ -103,6 +103,8 @@ export interface SessionScope {
   readonly spending: Spending;
   /** What this session may use, with all agents that it starts. */
   readonly budget: Budget;
+  /** Answers of an agent that count as turns of now: it had given them before. */
+  readonly turnsTaken?: number;
   readonly manners: Manners;
   /** The environment of child processes. */
   readonly childEnv: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import type { PermissionDenial } from '../protocol/index.js';
+import { createAccount } from './budget/account.js';
 import { turnLimits } from './budget/options.js';
 import { emptyUsage } from './model/usage-sum.js';
 import { lastFallback } from './next-action.js';
@@ -6,12 +7,12 @@ import type { SessionScope, TurnTally } from './scope.js';
 
 /** Nothing has been added up yet. A turn that is gone on with keeps the model it had fallen back to. */
 export function startTally(scope: SessionScope): TurnTally {
-  const { catalog, recorder, budget, config } = scope;
+  const { catalog, recorder, budget, config, turnsTaken = 0 } = scope;
   const fallback = lastFallback(recorder.log.entries);
   return {
     ...emptyTally(scope),
     ...(fallback !== undefined && { model: catalog.resolveModel(fallback) }),
-    budget: budget.child(turnLimits(config)),
+    budget: budget.child(turnLimits(config), { account: createAccount({ turns: turnsTaken }) }),
   };
 }
 

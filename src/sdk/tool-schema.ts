@@ -1,22 +1,17 @@
 import type { z } from 'zod';
 import { HeddleError } from '../protocol/plain.js';
 import type { AnyZodRawShape, FieldSchema } from './tool-definition.js';
-import type { Zod3, Zod3Reading } from './zod3-schema.js';
+import type { Zod3 } from './zod3-schema.js';
 
 /** The JSON Schema of a shape of zod fields, whichever version of zod they come from. What it leaves open, zod itself checks. */
 export async function toJsonSchema(shape: AnyZodRawShape): Promise<Record<string, unknown>> {
   const fields = Object.entries(shape);
   if (fields.every(([, field]) => '_zod' in field)) {
-    const { z: own } = await import('zod');
-    const { $schema: _, ...schema } = own.toJSONSchema(own.object(shape as unknown as z.ZodRawShape), {
-      io: 'input',
-      unrepresentable: 'any',
-    });
-    return schema;
+    const { fromZod4Shape } = await import('./zod4-schema.js');
+    return fromZod4Shape(shape as unknown as Record<string, z.ZodType>);
   }
-  const { fromZod3Shape, defsOf } = await import('./zod3-schema.js');
-  const reading: Zod3Reading = { unrepresentable: 'any', defs: new Map() };
-  return { ...fromZod3Shape(shape as unknown as Record<string, Zod3>, reading), ...defsOf(reading) };
+  const { readZod3Shape } = await import('./zod3-schema.js');
+  return readZod3Shape(shape as unknown as Record<string, Zod3>);
 }
 
 /** A JSON Schema, or a zod schema. */
@@ -32,19 +27,12 @@ export async function toOutputSchema(schema: OutputSchema): Promise<Record<strin
     throw unusable(`outputFormat.schema is ${given}.`, 'Give a JSON Schema or a zod schema: { type: "object", ... }.');
   }
   if ('_zod' in schema) {
-    const { z: own } = await import('zod');
-    try {
-      const { $schema: _, ...plain } = own.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' });
-      return plain;
-    } catch (thrown) {
-      const why = thrown instanceof Error ? thrown.message : String(thrown);
-      throw unusable(`outputFormat.schema has no counterpart in JSON Schema: ${why}.`, JSON_TYPES);
-    }
+    const { fromZod4 } = await import('./zod4-schema.js');
+    return fromZod4('outputFormat.schema', schema as unknown as z.ZodType);
   }
   if (!isZod(schema)) return { ...schema };
-  const { fromZod3, defsOf } = await import('./zod3-schema.js');
-  const reading: Zod3Reading = { unrepresentable: 'throw', defs: new Map() };
-  return { ...fromZod3('outputFormat', schema as unknown as Zod3, reading), ...defsOf(reading) };
+  const { readZod3 } = await import('./zod3-schema.js');
+  return readZod3('outputFormat.schema', schema as unknown as Zod3);
 }
 
 /**
@@ -70,7 +58,5 @@ interface ZodSchema {
 
 const isZod = (schema: OutputSchema): schema is OutputSchema & ZodSchema =>
   ('_zod' in schema || '_def' in schema) && 'safeParseAsync' in schema && typeof schema.safeParseAsync === 'function';
-
-const JSON_TYPES = 'A model answers in JSON: use strings, numbers, booleans, null, objects and lists.';
 
 const unusable = (message: string, hint: string): HeddleError => new HeddleError('invalid_config', message, { hint });

@@ -1,5 +1,7 @@
 /** The JSON Schema of what a zod 3 schema takes; zod 4 can tell its own. */
 import { HeddleError } from '../protocol/plain.js';
+import { EndlessSchema, JSON_TYPES } from './endless-schema.js';
+import { isPlainPattern, URL_PATTERN } from './pattern.js';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -45,33 +47,87 @@ interface Check {
   position?: number;
 }
 
-export interface Zod3Reading {
-  /** What no JSON can be: refused, or left open because zod itself looks at the value. */
-  unrepresentable: 'throw' | 'any';
-  /** What refers to itself stands here, once. */
-  defs: Map<Zod3, { name: string; schema: JsonSchema }>;
+interface Part {
+  name: string;
+  schema: JsonSchema;
 }
 
+interface Zod3Reading {
+  /** What no JSON can be: refused, or left open because zod itself looks at the value. */
+  unrepresentable: 'throw' | 'any';
+  /** What refers to itself stands here, once: a lazy by its getter, since what that gives may be a new schema each time. */
+  defs: Map<unknown, Part>;
+  /** The objects that are being read. */
+  open: Set<Zod3>;
+  depth: number;
+  /** How many more schemas are read. */
+  left: number;
+}
+
+const MAX_DEPTH = 200;
+const MAX_SCHEMAS = 50_000;
+
+/** Throws `invalid_config` for types that no JSON can be, and for what has no end. */
+export function readZod3(name: string, schema: Zod3): JsonSchema {
+  const reading = startReading('throw');
+  const read = fromZod3(name, schema, reading);
+  // The definitions are known only now.
+  return { ...read, ...defsOf(reading) };
+}
+
+/** Fields that cannot be told are left open: zod itself looks at the value. */
+export function readZod3Shape(shape: Record<string, Zod3>): JsonSchema {
+  const reading = startReading('any');
+  const read = fromZod3Shape(shape, reading, (name, field) => {
+    const before = new Map(reading.defs);
+    try {
+      return fromZod3(name, field, reading);
+    } catch (thrown) {
+      // A getter of the caller's own may throw, too. What is no field at all is told.
+      if (thrown instanceof HeddleError && !(thrown instanceof EndlessSchema)) throw thrown;
+      Object.assign(reading, { defs: before, open: new Set(), depth: 0, left: MAX_SCHEMAS });
+      return {};
+    }
+  });
+  return { ...read, ...defsOf(reading) };
+}
+
+const startReading = (unrepresentable: Zod3Reading['unrepresentable']): Zod3Reading => ({
+  unrepresentable,
+  defs: new Map(),
+  open: new Set(),
+  depth: 0,
+  left: MAX_SCHEMAS,
+});
+
 /** Fields that may be left out are not among the required ones. */
-export function fromZod3Shape(shape: Record<string, Zod3>, reading: Zod3Reading): JsonSchema {
+function fromZod3Shape(
+  shape: Record<string, Zod3>,
+  reading: Zod3Reading,
+  read = (name: string, field: Zod3) => fromZod3(name, field, reading),
+): JsonSchema {
   const entries = Object.entries(shape);
   const required = entries.flatMap(([key, field]) => (isOptional(field) ? [] : [key]));
-  const properties = Object.fromEntries(entries.map(([key, field]) => [key, fromZod3(key, field, reading)]));
+  const properties = Object.fromEntries(entries.map(([key, field]) => [key, read(key, field)]));
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
 /** To stand at the root. */
-export const defsOf = ({ defs }: Zod3Reading): JsonSchema =>
+const defsOf = ({ defs }: Zod3Reading): JsonSchema =>
   defs.size === 0 ? {} : { $defs: Object.fromEntries([...defs.values()].map(({ name, schema }) => [name, schema])) };
 
-export function fromZod3(name: string, field: Zod3, reading: Zod3Reading): JsonSchema {
+function fromZod3(name: string, field: Zod3, reading: Zod3Reading): JsonSchema {
   const def = field?._def;
   if (def?.typeName === undefined) {
     throw new HeddleError('invalid_config', `The field ${name} is no zod schema.`, {
       hint: 'Give zod fields: { name: z.string() }.',
     });
   }
-  const schema = convert(name, field, reading);
+  reading.depth += 1;
+  reading.left -= 1;
+  if (reading.depth > MAX_DEPTH || reading.left < 0) throw new EndlessSchema(name);
+  const schema = def.typeName === 'ZodObject' ? readObject(name, field, reading) : convert(name, field, reading);
+  reading.depth -= 1;
   return def.description === undefined ? schema : { ...schema, description: def.description };
 }
 
@@ -116,20 +172,12 @@ function convert(name: string, { _def: def }: Zod3, reading: Zod3Reading): JsonS
       return { anyOf: [...options.values()].map(read) };
     case 'ZodIntersection':
       return { allOf: [read(def.left), read(def.right)] };
-    case 'ZodObject': {
-      const others = def.catchall?._def.typeName === 'ZodNever' ? undefined : def.catchall;
-      const closed = def.unknownKeys === 'strict' && { additionalProperties: false };
-      return {
-        ...fromZod3Shape(def.shape?.() ?? {}, reading),
-        ...(others === undefined ? closed : { additionalProperties: read(others) }),
-      };
-    }
     case 'ZodNullable':
       return { anyOf: [read(def.innerType), { type: 'null' }] };
     case 'ZodLazy':
       return readLazy(name, def.getter, reading);
     case 'ZodDate':
-      return def.coerce ? { type: 'string', format: 'date-time' } : refuse(name, def.typeName, reading);
+      return def.coerce ? { type: 'string' } : refuse(name, def.typeName, reading);
     case 'ZodOptional':
     case 'ZodDefault':
     case 'ZodCatch':
@@ -150,28 +198,52 @@ function convert(name: string, { _def: def }: Zod3, reading: Zod3Reading): JsonS
 function refuse(name: string, type: string, { unrepresentable }: Zod3Reading): JsonSchema {
   if (unrepresentable === 'any') return {};
   throw new HeddleError('invalid_config', `The schema of ${name} (${type}) has no counterpart in JSON Schema.`, {
-    hint: 'A model answers in JSON: use strings, numbers, booleans, null, objects and lists.',
+    hint: JSON_TYPES,
   });
 }
 
-function readLazy(name: string, getter: (() => Zod3) | undefined, reading: Zod3Reading): JsonSchema {
-  const target = getter?.();
-  if (target === undefined) return {};
-  const known = reading.defs.get(target);
-  if (known !== undefined) return { $ref: `#/$defs/${known.name}` };
-  const def = { name: `part${reading.defs.size + 1}`, schema: {} };
-  reading.defs.set(target, def);
-  def.schema = fromZod3(name, target, reading);
-  return { $ref: `#/$defs/${def.name}` };
+/** It may be met again inside of itself, without a lazy between them too (`z.late.object`). */
+function readObject(name: string, field: Zod3, reading: Zod3Reading): JsonSchema {
+  const { _def: def } = field;
+  const { open, defs } = reading;
+  if (open.has(field)) return refTo(defs.get(field) ?? addPart(field, reading));
+  open.add(field);
+  const others = def.catchall?._def.typeName === 'ZodNever' ? undefined : def.catchall;
+  const closed = def.unknownKeys === 'strict' && { additionalProperties: false };
+  const schema = {
+    ...fromZod3Shape(def.shape?.() ?? {}, reading),
+    ...(others === undefined ? closed : { additionalProperties: fromZod3(name, others, reading) }),
+  };
+  open.delete(field);
+  const part = defs.get(field);
+  if (part !== undefined) part.schema = schema;
+  return schema;
 }
 
-const FORMATS: Readonly<Record<string, string>> = {
-  email: 'email',
-  url: 'uri',
-  uuid: 'uuid',
-  datetime: 'date-time',
-  date: 'date',
-  duration: 'duration',
+function readLazy(name: string, getter: (() => Zod3) | undefined, reading: Zod3Reading): JsonSchema {
+  if (getter === undefined) return {};
+  const known = reading.defs.get(getter);
+  if (known !== undefined) return refTo(known);
+  const part = addPart(getter, reading);
+  part.schema = fromZod3(name, getter(), reading);
+  return refTo(part);
+}
+
+function addPart(key: unknown, { defs }: Zod3Reading): Part {
+  const part = { name: `part${defs.size + 1}`, schema: {} };
+  defs.set(key, part);
+  return part;
+}
+
+const refTo = ({ name }: Part): JsonSchema => ({ $ref: `#/$defs/${name}` });
+
+const FORMATS: Readonly<Record<string, string>> = { email: 'email', uuid: 'uuid', date: 'date' };
+
+/** Where the format of the name takes less than zod does. */
+const FORM_PATTERNS: Readonly<Record<string, string>> = {
+  url: URL_PATTERN,
+  datetime: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}',
+  duration: '^[-+]?P',
 };
 
 function readString(checks: readonly Check[]): JsonSchema {
@@ -182,8 +254,9 @@ function readString(checks: readonly Check[]): JsonSchema {
     if (format !== undefined) schema.format = format;
     if (kind === 'min' || kind === 'length') schema.minLength = value;
     if (kind === 'max' || kind === 'length') schema.maxLength = value;
-    // A pattern has no flags in JSON Schema.
-    if (kind === 'regex' && regex && !/[ims]/.test(regex.flags)) patterns.push(regex.source);
+    const form = FORM_PATTERNS[kind];
+    if (form !== undefined) patterns.push(form);
+    if (kind === 'regex' && regex && isPlainPattern(regex)) patterns.push(regex.source);
     if (kind === 'startsWith') patterns.push(`^${escape(String(value))}`);
     if (kind === 'endsWith') patterns.push(`${escape(String(value))}$`);
     if (kind === 'includes' && position === undefined) patterns.push(escape(String(value)));

@@ -289,13 +289,13 @@ describe('the mode of an agent', () => {
 });
 
 describe('what else a definition says', () => {
-  it('maxTurns ends it with what it has said; what the call says counts more', async () => {
+  it('maxTurns ends it with what it has said; what the call says may only be stricter', async () => {
     const answers = [{ text: 'so far', toolUse: bash('b1', 'echo x') }];
     const run = await weave({ maxTurns: 1 }, { answers });
     expect(resultText(run.messages, 't1')).toContain('so far');
     expect(resultText(run.messages, 't1')).toContain('Reached maximum number of turns (1)');
-    const longer = await weave({ maxTurns: 1 }, { answers: [...answers, 'woven'], input: { max_turns: 5 } });
-    expect(resultText(longer.messages, 't1')).toContain('woven');
+    const longer = await weave({ maxTurns: 1 }, { answers, input: { max_turns: 5 } });
+    expect(resultText(longer.messages, 't1')).toContain('Reached maximum number of turns (1)');
   });
 
   it('effort, the first words, the reminder, the prompt and the place of work', async () => {

@@ -28,7 +28,13 @@ const called = (fields: Partial<SessionConfig> = {}): SessionConfig => ({
 
 describe('the main thread as an agent', () => {
   it('takes all that the caller leaves open from the definition', () => {
-    const { config, permits, opening, model, mode } = toMainAgent(called({ disallowedTools: ['Edit'] }), weaver);
+    const {
+      config,
+      bounds: { permits },
+      opening,
+      model,
+      mode,
+    } = toMainAgent(called({ disallowedTools: ['Edit'] }), weaver);
     expect(config).toMatchObject({
       systemPrompt: ['You weave.'],
       tools: ['Read', 'Grep'],
@@ -107,7 +113,11 @@ describe('the main thread as an agent', () => {
   it('an agent without tools of its own leaves those of the session', () => {
     const { tools: _, ...toolless } = weaver;
     const { permissionMode: __, ...without } = toolless;
-    const { config, permits, mode } = toMainAgent(called(), without);
+    const {
+      config,
+      bounds: { permits },
+      mode,
+    } = toMainAgent(called(), without);
     expect(config.tools).toBeUndefined();
     expect(mode).toBeUndefined();
     expect(permits('Bash')).toBe(true);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LEAST_ANSWER_TOKENS } from '../../src/engine/budget/budget.js';
 import { createCatalog } from '../../src/engine/model/catalog.js';
+import { createAccount } from '../../src/engine/budget/account.js';
 import { create, estimate, granted, price, refused } from './kit.js';
 
 const used = (input_tokens: number, output_tokens: number) => ({ usage: { input_tokens, output_tokens } });
@@ -221,5 +222,25 @@ describe('G7: a tree', () => {
     expect(outcomes.filter((outcome) => refused(outcome) === undefined)).toHaveLength(2);
     const last = outcomes.flatMap((outcome) => refused(outcome) ?? []).at(-1);
     expect(last?.text).toMatch(/^Reached maximum number of tokens \(5000\): calls that are running/);
+  });
+});
+
+describe('G7: an account that several budgets share', () => {
+  it('counts each call once, in whatever place of the tree, and in all above it', () => {
+    const query = create({ tokens: 100_000 });
+    const account = createAccount({ tokens: 500 });
+    const agent = query.child({ tokens: 10_000 }, { account });
+    const below = agent.child({});
+    const again = below.child({ tokens: 10_000 }, { account });
+    const leave = again.enter();
+    const reservation = granted(again.reserve(estimate()));
+    expect(account).toMatchObject({ calls: 1, workers: 1, held: { tokens: 2_000 } });
+    reservation.settle({ usage: { input_tokens: 900, output_tokens: 100 } });
+    leave();
+    expect(agent.spent.tokens).toBe(1_500);
+    expect(again.spent.tokens).toBe(1_500);
+    expect(below.spent.tokens).toBe(1_000);
+    expect(query.spent.tokens).toBe(1_000);
+    expect(account).toMatchObject({ calls: 0, workers: 0, held: { tokens: 0 } });
   });
 });

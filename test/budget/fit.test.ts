@@ -44,6 +44,58 @@ describe('G7: a request', () => {
   });
 });
 
+describe('G7: searches that the API makes by itself', () => {
+  const search = (max_uses: number) => ({ type: 'web_search_1', name: 'web_search', max_uses });
+  const request = { ...body('hello', 4_000), tools: [search(8)] };
+
+  it.each([
+    [1_000_000, 8],
+    [400_000, 4],
+    [180_000, 2],
+    [65_000, 1],
+  ])('of %i tokens: room for %i', (tokens, uses) => {
+    const budget = create({ tokens });
+    const fitted = fitBody(budget, request, { catalog });
+    expect(fitted).toMatchObject({ body: { max_tokens: 4_000, tools: [{ ...search(uses) }] } });
+    expect(budget.held.tokens).toBeGreaterThan(uses * 60_000 + 4_000);
+    expect(budget.held.tokens).toBeLessThanOrEqual(tokens);
+  });
+
+  it('are refused where there is no room for one, and not touched where nobody counts', () => {
+    expect(fitBody(create({ tokens: 50_000 }), request, { catalog })).toHaveProperty('subtype');
+    expect(fitBody(create({ usd: 0.1 }), request, { catalog })).toHaveProperty('subtype');
+    const free = fitBody(create({}), request, { catalog });
+    expect('body' in free && free.body).toBe(request);
+  });
+
+  it('20 at once do not pass a limit, in tokens or in money, whatever they find', () => {
+    for (const limits of [{ tokens: 300_000 }, { usd: 1 }]) {
+      const budget = create(limits);
+      const nodes = Array.from({ length: 20 }, () => budget.child({}));
+      for (const node of nodes) node.enter();
+      const fitted = nodes.flatMap((node) => {
+        const fit = fitBody(node, request, { catalog });
+        return 'body' in fit ? [fit] : [];
+      });
+      expect(fitted.length).toBeGreaterThan(2);
+      for (const { reservation, body: sent } of fitted) {
+        const uses = Number((sent.tools?.[0] as { max_uses?: unknown } | undefined)?.max_uses);
+        const server_tool_use = { web_search_requests: uses };
+        reservation.settle({ usage: { input_tokens: uses * 60_000, output_tokens: sent.max_tokens, server_tool_use } });
+      }
+      expect(budget.spent.tokens).toBeLessThanOrEqual(limits.tokens ?? Infinity);
+      expect(budget.spent.usd).toBeLessThanOrEqual(limits.usd ?? Infinity);
+    }
+  });
+
+  it('that are cut off have cost what was reserved: the API counts what they found at the end', () => {
+    const budget = create({ tokens: 65_000 });
+    const fitted = fitBody(budget, request, { catalog });
+    if ('body' in fitted) fitted.reservation.settle({ usage: { input_tokens: 9, output_tokens: 1 }, isCut: true });
+    expect(budget.spent.tokens).toBeGreaterThan(64_000);
+  });
+});
+
 describe('G7: what is known of an answer', () => {
   const usage = { input_tokens: 10, output_tokens: 1 };
   const begin = () => {

@@ -103,8 +103,7 @@ describe('runChat', () => {
     const { terminal, over } = startChat(session);
     await terminal.type('> ', 'hello');
     await terminal.type('✓', '');
-    await terminal.type('> ', '/help');
-    await terminal.type('/exit', 'first \\');
+    await terminal.type('> ', 'first \\');
     await terminal.type('… ', 'second');
     await terminal.type('✓', '/exit');
     expect(await over).toBe(0);
@@ -113,6 +112,28 @@ describe('runChat', () => {
     expect(session.watcher).toBeUndefined();
     expect(terminal.shown).toContain('> Answer\n\n✓ 3 turns · 1.2 s · $0.0041\n');
   });
+
+  it.each([
+    [true, ['/help', '/help cost']],
+    [false, ['/help cost']],
+  ])(
+    '/help tells the keys, and then what the session says of its commands (has them: %s)',
+    async (hasCommands, wanted) => {
+      const prompts: string[] = [];
+      const session = createFakeSession((prompt, { say }) => {
+        prompts.push(prompt);
+        say(text('Commands\n  /cost'), success());
+      });
+      const { terminal, over } = startChat(session, { hasCommands });
+      await terminal.type('> ', '/help');
+      await terminal.sees('Ctrl-C  ');
+      if (hasCommands) await terminal.sees('  /cost');
+      await terminal.type('> ', '/help cost');
+      await terminal.type('✓', '/exit');
+      expect(await over).toBe(0);
+      expect(prompts).toEqual(wanted);
+    },
+  );
 
   it('answers the prompt of the command line first, and leaves at the end of input', async () => {
     const session = createFakeSession((prompt, { say }) => say(text(`heard ${prompt}`), success()));

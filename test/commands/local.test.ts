@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/engine/index.js';
 import { currentTurn } from '../../src/engine/next-action.js';
+import { HeddleError } from '../../src/protocol/plain.js';
 import { outline, start, user } from '../engine/kit.js';
 import { sent, startWith, TRUSTED } from './kit.js';
 
@@ -54,6 +55,42 @@ describe('a local command', () => {
     await again.ask('/cost');
     expect(currentTurn(again.session.scope.recorder.log.entries)).toBeDefined();
     await run.session.close();
+  });
+
+  it('/compact is one like the others where there is nothing to sum up', async () => {
+    const text = 'There is nothing to compact yet.';
+    const run = await start([]);
+    const result = await run.ask('/compact');
+    expect(run.messages.map(({ type }) => type)).toEqual(['system', 'assistant', 'result']);
+    expect(run.messages[1]).toMatchObject({
+      local_command_source: 'compact',
+      message: { model: '<synthetic>', content: [{ type: 'text', text }] },
+    });
+    expect(result).toMatchObject({ result: text, local_command: { name: 'compact', outcome: 'success' } });
+    const old = await start([], { config: OLD });
+    await old.ask('/compact');
+    expect(old.messages[1]).toMatchObject({
+      type: 'user',
+      message: { content: `<local-command-stdout>${text}</local-command-stdout>` },
+    });
+  });
+
+  it('/help of a command that there is not fails', async () => {
+    const run = await start([]);
+    expect(await run.ask('/help nope')).toMatchObject({
+      result: 'There is no command /nope. See /help.',
+      local_command: { name: 'help', outcome: 'error' },
+    });
+    expect(await run.ask('/help cost')).toMatchObject({ local_command: { name: 'help', outcome: 'success' } });
+  });
+
+  it('says why it failed once, also where the hint says it again', async () => {
+    const run = await start([]);
+    const providerFor = () => Promise.reject(new HeddleError('no_provider', 'No model is configured.'));
+    Object.assign(run.session.scope, { providerFor });
+    const result = await run.ask('/model haiku');
+    expect(JSON.stringify(result).split('No model is configured.')).toHaveLength(2);
+    expect(result).toMatchObject({ result: expect.stringContaining('Set ANTHROPIC_API_KEY') });
   });
 
   it('for clients of the 0.2 line: a line of the user, an empty result, two turns', async () => {

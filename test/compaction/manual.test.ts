@@ -24,7 +24,7 @@ describe('/compact', () => {
       'system/init',
       'system/compact_boundary',
       'user',
-      'user',
+      'assistant',
     ]);
     expect(shown[0]).toMatchObject({ status: 'compacting', reason: 'The user asked for it.' });
     expect(shown[1]).toMatchObject({ status: null, compact_result: 'success' });
@@ -33,8 +33,8 @@ describe('/compact', () => {
     });
     expect(shown[4]).toMatchObject({ isReplay: false, message: { content: expect.stringContaining('THE-SUMMARY') } });
     expect(shown[5]).toMatchObject({
-      isReplay: true,
-      message: { content: `<local-command-stdout>${text}</local-command-stdout>` },
+      local_command_source: 'compact',
+      message: { model: '<synthetic>', content: [{ type: 'text', text }] },
     });
     expect(text).toMatch(/^Compacted /);
     expect(
@@ -95,7 +95,7 @@ describe('/compact', () => {
     const run = await start(['one', SUMMARY]);
     const told = await hookInto(run, { PreCompact: () => ({}) });
     expect((await compactBy(run)).text).toBe('There is nothing to compact yet.');
-    expect(kinds(run.messages)).toEqual(['system/init', 'user']);
+    expect(kinds(run.messages)).toEqual(['system/init', 'assistant']);
     await run.ask('hello');
     await compactBy(run);
     expect((await compactBy(run)).outcome).toEqual({ kind: 'nothing' });

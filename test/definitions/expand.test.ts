@@ -1,8 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fillShellLine, splitArguments } from '../../src/engine/definitions/arguments.js';
 import type { CommandFile, SkillFile } from '../../src/engine/definitions/definition.js';
 import { expandCommand, type ShellOutcome } from '../../src/engine/definitions/expand.js';
+import { scratch } from '../engine/kit.js';
 import { createPlace } from './place.js';
 
 const COMMAND: CommandFile = {
@@ -149,6 +152,13 @@ describe('arguments in shell lines', () => {
     ['cat $1', '', 'cat '],
     ['python3 tool.py "$1"', '"it\'s"', 'python3 tool.py "it\'s"'],
     ['sh ./run.sh "$1" | head', '"it\'s"', 'sh ./run.sh "it\'s" | head'],
+    ['git log --grep "$1" | sort | uniq -c', '"a; b"', 'git log --grep "a; b" | sort | uniq -c'],
+    ['git fetch && git commit -m "$ARGUMENTS"', 'fix (#3): $x', 'git fetch && git commit -m "fix (#3): \\$x"'],
+    ['(cd sub; ls $1) && { cat "$2"; }', 'a&b "c d"', '(cd sub; ls \'a&b\') && { cat "c d"; }'],
+    ['x=$(git log $ARGUMENTS) && echo "$x"', '-3 main', 'x=$(git log -3 main) && echo "$x"'],
+    ['mytool "$ARGUMENTS"', 'two words', 'mytool "two words"'],
+    ['./own.sh "$1"', '"$(id)"', './own.sh "\\$(id)"'],
+    ['echo "${x:-"$1"}"', 'plain', 'echo "${x:-"plain"}"'],
   ])('%s with %s', (line, args, expected) => {
     expect(fill(line, args)).toMatchObject({ line: expected });
   });
@@ -166,14 +176,112 @@ describe('arguments in shell lines', () => {
     'gawk "$1" f',
     'sed "s/a/$1/e" f',
     'perl "$1"',
-    'echo "$1" | sh',
-    'echo "$1" | tee log | /bin/bash',
     'echo "$1" |& env -i python3 -',
-    'echo "$1" | sudo dash',
     'node --print "$1"',
+    'node -p "\'$1\'"',
+    'php -r "echo \'$1\';"',
+    'ruby -e "$1"',
+    'python3 -c "$1"',
+    'python3 "$1"',
+    'deno eval "$1"',
+    'make NAME="$1"',
+    'make -f mk NAME=$1',
+    'npm run build -- "$1"',
+    'npx tool "$1"',
+    'psql -c "$1"',
+    'mytool "$1"',
+    '/usr/bin/mytool "$1"',
+    'sudo ls "$1"',
+    '{ echo "$1"; } | mytool',
+    'echo "$1" > run.sh; sh run.sh',
+    'echo "${x:-"$1"}"',
+    'echo "${x:-$1}"',
+    'echo ${x:-$1}',
+    'y=abc; echo "${y/"$1"/z}"',
+    'a=(1 2); echo "${a[$1]}"',
+    'x="$1"; echo "${x@P}"',
+    'x="$1"; echo ${!x}',
+    'a[$1]=3; echo',
+    'y=abc; echo "${y:$1}"',
+    '[ "$1" -eq 0 ]',
+    '[[ $1 -eq 0 ]]',
+    'export A="$1"',
+    'A="$1" make',
+    'git -c alias.x="$1" x',
+    'git rebase --exec "$1"',
+    'gh alias set x "$1"',
+    'find . -name "$1"',
+    'echo "$1',
   ])('refuses what quotes would not hold in: %s', (line) => {
     expect(fill(line, "'$(id);x'")).toHaveProperty('fault');
     expect(fill(line, 'plain-1.2')).toHaveProperty('line');
+  });
+
+  it.each([
+    ['echo "$1" | sh', 'reboot'],
+    ['echo "$1" | sudo dash', 'reboot'],
+    ['$1 --version', 'reboot'],
+    ['timeout 5 $1', 'reboot'],
+    ['env $1 ls', 'reboot'],
+    ['bash -c "$1"', 'reboot'],
+    ['eval $1', 'reboot'],
+    ['find . $ARGUMENTS', '-exec reboot +'],
+    ['find . $ARGUMENTS', "-exec reboot ';'"],
+    ['ssh host $1', 'reboot'],
+    ['ls | xargs $1', 'reboot'],
+    ['docker run x "$1"', 'reboot'],
+    ['echo "$1" | busybox ash', 'reboot'],
+    ['echo "$1" | pwsh', 'reboot'],
+    ['printf -v "$1" x', 'reboot'],
+    ['for x in "$1"; do eval $x; done', 'reboot'],
+    ['if true; then eval "$1"; fi', 'reboot'],
+    ['f() { eval "$1"; }; f "$1"', 'reboot'],
+    ['git submodule foreach "$1"', 'reboot'],
+    ['docker run x "$1"', '"$(id)"'],
+    ['git submodule foreach "$1"', '"$(id)"'],
+    ['echo "$1" | tee log | /bin/bash', '"$(id)"'],
+    ['if true; then eval "$1"; fi', '"$(id)"'],
+  ])('which programs run never depends on them: %s with %s', (line, args) => {
+    expect(fill(line, args)).toHaveProperty('fault', expect.stringContaining('cannot be put safely into'));
+  });
+
+  it('what looks like an option and is more than that is refused', () => {
+    expect(fill('git grep "$1"', '"-Oreboot;"')).toHaveProperty('fault');
+    expect(fill('git grep -e "$1"', '"a;b"')).toHaveProperty('line', 'git grep -e "a;b"');
+  });
+
+  it('nothing of an argument is run by a real shell, whatever stands around it', () => {
+    const mark = join(scratch(), 'mark');
+    const hostile = [
+      `$(touch ${mark})`,
+      `\`touch ${mark}\``,
+      `'$(touch ${mark})'`,
+      `"$(touch ${mark})"`,
+      `x[$(touch ${mark})]`,
+    ];
+    const around = (value: string) => [
+      `echo ${value}`,
+      `echo "${value}"`,
+      `echo 'a'"${value}"'b'`,
+      `echo "a\\"${value}"b"`,
+      `echo "\${x:-${value}}"`,
+      `echo "\${x:-"${value}"}"`,
+      `echo "\${x:-'${value}'}"`,
+      `echo \${x:-"${value}"}`,
+      `echo "\${x:+\${y:-"${value}"}}"`,
+      `y=abc; echo "\${y/"${value}"/z}"`,
+      `case x in "${value}") echo a;; esac`,
+      `cat <<E\n${value}\nE`,
+      `cat <<< "${value}"`,
+      `[ "${value}" = x ] || true`,
+    ];
+    for (const word of hostile) {
+      for (const line of [...around('$1'), ...around('$ARGUMENTS')]) {
+        const filled = fillShellLine(line, { args: word, words: [word], places: {} });
+        if ('line' in filled) spawnSync('bash', ['-c', filled.line], { stdio: 'ignore' });
+        expect({ line, word, isThere: existsSync(mark) }).toEqual({ line, word, isThere: false });
+      }
+    }
   });
 
   it('a real shell gets words, whatever they hold', () => {

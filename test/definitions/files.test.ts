@@ -105,6 +105,25 @@ describe('agent files', () => {
     ]);
   });
 
+  it('limits are read by either spelling, and one that cannot be kept keeps the agent from being loaded', async () => {
+    const place = createPlace();
+    const write = (name: string, fields: string) =>
+      place.write(`a/${name}.md`, `---\nname: ${name}\ndescription: d\n${fields}\n---\np`);
+    write('good', 'maxBudgetUsd: 0.5\nmax-tokens: 9000\nmaxSeconds: "1.5"');
+    write('zero', 'maxBudgetUsd: 0');
+    write('half', 'maxTokens: 1.5');
+    write('word', 'max-seconds: soon');
+    const { agents, problems } = await loadDefinitions([folderOf('agents', place.path('a'))]);
+    expect([...agents.keys()]).toEqual(['good']);
+    expect(agents.get('good')).toMatchObject({ maxBudgetUsd: 0.5, maxTokens: 9_000, maxSeconds: 1.5 });
+    const errors = show(problems, place.root).filter((text) => text.startsWith('error'));
+    expect(errors.toSorted()).toEqual([
+      expect.stringMatching(/half\.md:4: "maxTokens" must be a whole number above 0; the agent is not loaded/),
+      expect.stringMatching(/word\.md:4: "maxSeconds" must be a number above 0; the agent is not loaded/),
+      expect.stringMatching(/zero\.md:4: "maxBudgetUsd" must be a number above 0; the agent is not loaded/),
+    ]);
+  });
+
   it('notes beside agents are no agents', async () => {
     const loaded = await load('agents');
     expect(problemsOf(loaded).filter((text) => /notes|README/.test(text))).toEqual([

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isPlanName, toWords } from '../../src/engine/plan/words.js';
@@ -39,10 +39,14 @@ describe('what the file of the plan does not open', () => {
     expect(resultText(run.messages, 'exit')).toContain('approved the plan');
   });
 
-  it('a folder of the project that is a link to where files decide what may run', async () => {
+  it.each([
+    ['where files decide what may run', (cwd: string) => join(cwd, '.claude', 'agents')],
+    ['a place outside of the project', () => join(scratch(), 'agents')],
+  ])('a folder of the project that is a link to %s', async (_, placeOf) => {
     const { next } = await planned();
-    mkdirSync(join(next.cwd, '.claude', 'agents'), { recursive: true });
-    symlinkSync(join(next.cwd, '.claude', 'agents'), join(next.cwd, 'notes'));
+    const place = placeOf(next.cwd);
+    mkdirSync(place, { recursive: true });
+    symlinkSync(place, join(next.cwd, 'notes'));
     const settings = JSON.stringify({ plansDirectory: 'notes' });
     const begun = await plan(['ok'], { cwd: next.cwd, config: { ...PLAN, settings } });
     await begun.ask('look');
@@ -57,6 +61,16 @@ describe('what the file of the plan does not open', () => {
     await run.ask('go');
     expect(run.asked.map(({ tool_use_id }) => tool_use_id)).toEqual(['w', 'exit']);
     expect(existsSync(file_path)).toBe(false);
+  });
+
+  it('but that of a project which is a link itself', async () => {
+    const { next } = await planned();
+    const cwd = join(scratch(), 'link');
+    symlinkSync(next.cwd, cwd);
+    const config = { ...PLAN, settings: JSON.stringify({ plansDirectory: 'notes' }) };
+    const run = await plan([exit('exit', { plan: 'warp' }), 'ok'], { cwd, config });
+    await run.ask('go');
+    expect(readdirSync(join(next.cwd, 'notes'))).toHaveLength(1);
   });
 
   it('a folder that was replaced by a link', async () => {

@@ -113,6 +113,12 @@ describe.each([
   });
 });
 
+it('G5: bounds in the words of draft 4 hold to the end of the turn', async () => {
+  const schema = { type: 'object', properties: { n: { maximum: 5, exclusiveMaximum: true } } };
+  const { result } = await run(schema, [give({ n: 5 }), give({ n: 4 })]);
+  expect(result).toMatchObject({ subtype: 'success', structured_output: { n: 4 } });
+});
+
 describe('options that are no schema', () => {
   it.each([null, undefined, 'text', 7, []])('%j is refused in words', async (schema) => {
     await expect(run(schema as never, [])).rejects.toMatchObject({ code: 'invalid_config', hint: expect.any(String) });

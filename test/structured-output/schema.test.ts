@@ -9,6 +9,8 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
+const field = (a: object): Record<string, unknown> => ({ type: 'object', properties: { a } });
+
 describe('the schema of an answer', () => {
   it('is taken as it is, and copied', async () => {
     const schema = await parseOutputSchema(SCHEMA);
@@ -24,6 +26,36 @@ describe('the schema of an answer', () => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
     const schema = { type: 'object', properties: { first: { $ref: '#/$defs/node' } }, $defs: { node } };
     expect(await parseOutputSchema(schema)).toEqual(schema);
+  });
+
+  const DRAFT4 = { $schema: 'http://json-schema.org/draft-04/schema#' };
+  it.each<[string, Record<string, unknown>, unknown[], unknown[], object?]>([
+    ['an open lower bound', { minimum: 5, exclusiveMinimum: true }, [6], [5, 4]],
+    ['an open upper bound', { maximum: 5, exclusiveMaximum: true }, [4], [5, 6]],
+    ['closed bounds', { minimum: 5, exclusiveMinimum: false, maximum: 6, exclusiveMaximum: false }, [5, 6], [4, 7]],
+    ['nothing to be open', { exclusiveMinimum: true }, [1], []],
+    [
+      'bounds of both ends, said to be draft 4',
+      { minimum: 1, exclusiveMinimum: true, maximum: 3 },
+      [2, 3],
+      [1, 4],
+      DRAFT4,
+    ],
+    ['a reference, said to be draft 4', { $ref: '#/definitions/n' }, [6], [5], DRAFT4],
+    ['bounds of today', { exclusiveMinimum: 5, minimum: 1 }, [6], [5]],
+    [
+      'fields that are named like keywords',
+      { properties: { $dynamicRef: { type: 'string' }, enum: {} } },
+      [{}],
+      [{ $dynamicRef: 1 }],
+    ],
+    ['what only others know', { 'x-form': { minLength: 'short', enum: [] }, type: 'string' }, ['x'], [1]],
+    ['data that looks like a schema', { default: { $dynamicRef: '#' }, enum: [{ enum: [] }] }, [{ enum: [] }], [1]],
+  ])('may have %s', async (_, a, taken, refused, rest = {}) => {
+    const definitions = { n: { minimum: 5, exclusiveMinimum: true } };
+    const tool = await openStructuredOutput({ ...field(a), required: ['a'], definitions, ...rest });
+    for (const value of taken) expect(await tool.parse({ a: value })).toEqual({ a: value });
+    for (const value of refused) await expect(tool.parse({ a: value })).rejects.toThrow('does not match');
   });
 
   const cyclic: Record<string, unknown> = { type: 'object' };
@@ -55,6 +87,30 @@ describe('the schema of an answer', () => {
       { type: 'object', description: 'x'.repeat(1024 * 1024) },
       /has 1,048,6\d\d bytes, and at most 1 MB/,
     ],
+    ['a dynamic reference', field({ $dynamicRef: '#n' }), /properties\.a\.\$dynamicRef cannot be judged; use \$ref/],
+    [
+      'a recursive reference',
+      field({ items: [{ $recursiveRef: '#' }] }),
+      /properties\.a\.items\[0\]\.\$recursiveRef cannot/,
+    ],
+    [
+      'one in a place that only a reference leads to',
+      { ...field({ $ref: '#/parts/x' }), parts: { x: { anyOf: [{ $dynamicRef: '#n' }] } } },
+      /parts\.x\.anyOf\[0\]\.\$dynamicRef cannot/,
+    ],
+    [
+      'one in a dependency',
+      { ...field({}), dependencies: { a: { $dynamicRef: '#n' } } },
+      /dependencies\.a\.\$dynamicRef/,
+    ],
+    ['draft 3', { ...SCHEMA, $schema: 'http://json-schema.org/draft-03/schema#' }, /\$schema is draft 3/],
+    ['an empty enum', field({ enum: [] }), /properties\.a\.enum is empty/],
+    ['an empty choice', field({ anyOf: [] }), /properties\.a\.anyOf must have at least one schema/],
+    ['steps of nothing', field({ multipleOf: 0 }), /properties\.a\.multipleOf must be a number above 0/],
+    ['a length below 0', field({ minLength: -1 }), /properties\.a\.minLength must be a whole number/],
+    ['half a length', field({ maxItems: 1.5 }), /properties\.a\.maxItems must be a whole number/],
+    ['a bound that is no number', field({ minimum: '5' }), /properties\.a\.minimum must be a number/],
+    ['an open bound that is none', field({ exclusiveMinimum: '5' }), /properties\.a\.exclusiveMinimum must be/],
     ['a pattern that is none', { type: 'object', properties: { a: { pattern: '(' } } }, /no regular expression/],
   ])('that is or has %s is refused', async (_, schema, text) => {
     await expect(parseOutputSchema(schema)).rejects.toMatchObject({

@@ -1,7 +1,8 @@
 /** Which tools an agent may have. Pure. */
 import { canonicalToolName } from '../../protocol/plain.js';
 import type { Agent } from '../definitions/definition.js';
-import { isToolOf as isToolOfServer } from '../mcp/names.js';
+import type { ServerBounds } from '../mcp/bounds.js';
+import { isToolOf as isToolOfServer, mcpToolName } from '../mcp/names.js';
 import { matchesGlob, parseGlob } from '../permissions/rules/glob.js';
 import type { SessionScope } from '../scope.js';
 
@@ -15,6 +16,29 @@ export function isToolOf({ tools, mcpServers }: Pick<Agent, 'tools' | 'mcpServer
   return (name) =>
     isNamed(name) && (!name.startsWith('mcp__') || !servers || servers.some((server) => isToolOfServer(server, name)));
 }
+
+/** Which servers it may reach: those that it names, and where it names tools of servers, only their servers. */
+export function reachesOf({ tools, mcpServers }: Pick<Agent, 'tools' | 'mcpServers'>): ServerBounds['reaches'] {
+  const servers = mcpServers?.flatMap((server) => (typeof server === 'string' ? [server] : Object.keys(server)));
+  const prefixes = servers && new Set(servers.map((server) => mcpToolName(server, '')));
+  const isAll = tools === undefined || tools.some((name) => /^(?:mcp__)?\*$/.test(name.trim()));
+  const named = isAll ? [] : tools.map((name) => name.trim()).filter((name) => name.startsWith('mcp__'));
+  return (server) => {
+    const prefix = mcpToolName(server, '');
+    return (
+      (prefixes?.has(prefix) ?? true) && (named.length === 0 || named.some((name) => `${name}__`.startsWith(prefix)))
+    );
+  };
+}
+
+/** Nobody may use more than whoever starts it. */
+export const boundsOf = (agent: Pick<Agent, 'tools' | 'mcpServers'>, above?: ServerBounds): ServerBounds => {
+  const [isWanted, isReached] = [isToolOf(agent), reachesOf(agent)];
+  return {
+    permits: (name) => isWanted(name) && (above?.permits(name) ?? true),
+    reaches: (server) => isReached(server) && (above?.reaches(server) ?? true),
+  };
+};
 
 function namedBy(tools: Agent['tools']): (name: string) => boolean {
   if (tools === undefined || tools.some((name) => name.trim() === '*')) return () => true;

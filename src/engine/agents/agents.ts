@@ -1,4 +1,5 @@
 /** Starts the agents of a session. */
+import type { ServerBounds } from '../mcp/bounds.js';
 import type { SessionScope } from '../scope.js';
 import { agentIdOf } from './identity.js';
 import type { AgentTree, SessionAgents } from './session-agents.js';
@@ -13,18 +14,20 @@ export interface AgentsParts {
   scope: () => SessionScope;
   /** Of these agents: one for those of the main thread. */
   depth: number;
-  /** Which tools whoever starts them may have; any when absent. */
-  permits?: (toolName: string) => boolean;
+  /** What whoever starts them may use; anything when absent. */
+  bounds?: ServerBounds | undefined;
 }
 
-export function createAgents(tree: AgentTree, { depth, scope, permits = () => true }: AgentsParts): SessionAgents {
+const UNBOUND: ServerBounds = { permits: () => true, reaches: () => true };
+
+export function createAgents(tree: AgentTree, { depth, scope, bounds = UNBOUND }: AgentsParts): SessionAgents {
   return {
     tree,
     get list() {
       return [...tree.known().values()];
     },
     mayStart: depth <= MAX_DEPTH,
-    permits,
+    ...bounds,
     typeOf: async (input) => (await import('./find-agent.js')).typeOf(tree, scope(), input),
     async open(input, { toolUseId, signal, ...errand }) {
       const parent = scope();
@@ -34,9 +37,9 @@ export function createAgents(tree: AgentTree, { depth, scope, permits = () => tr
       const leave = takePlace(tree, id);
       try {
         const { makeReady } = await import('./ready.js');
-        const below = (child: () => SessionScope, limit: (toolName: string) => boolean) =>
-          createAgents(tree, { depth: depth + 1, scope: child, permits: limit });
-        return await makeReady({ tree, parent, input, id, toolUseId, depth, permits, errand, below, leave }, signal);
+        const below = (child: () => SessionScope, limit: ServerBounds) =>
+          createAgents(tree, { depth: depth + 1, scope: child, bounds: limit });
+        return await makeReady({ tree, parent, input, id, toolUseId, depth, bounds, errand, below, leave }, signal);
       } catch (thrown) {
         leave();
         throw thrown;

@@ -1,11 +1,13 @@
 /** The session of a subagent: that of its parent, with what is its own in the place of the parent's. */
 import type { PermissionMode, SessionConfig, TaskInput } from '../../protocol/index.js';
 import { callAside } from '../aside.js';
+import type { Account } from '../budget/account.js';
 import { agentLimits } from '../budget/options.js';
 import { refuseUnpriced } from '../choices.js';
 import { createSkillCalls } from '../commands/skills.js';
 import type { Agent } from '../definitions/definition.js';
 import { createLists, lastLists } from '../lists.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import { openMemory } from '../memory/open.js';
 import type { ResolvedModel } from '../model/catalog.js';
 import { Outbox } from '../outbox.js';
@@ -17,7 +19,7 @@ import { lastChoices, lastNotes } from '../sessions/resume.js';
 import { type AgentCharge, Spending } from '../spending.js';
 import { createReadLedger } from '../tools/ledger.js';
 import { hooksInAgent, hooksOf, hooksOfDefinition } from './agent-hooks.js';
-import { isToolOf, withinOf } from './agent-tools.js';
+import { boundsOf, withinOf } from './agent-tools.js';
 import { SUBAGENT_NOTE } from './builtin.js';
 import { toolsOfChild } from './child-tools.js';
 import { createForwarder } from './forward.js';
@@ -25,22 +27,25 @@ import type { AgentIdentity } from './identity.js';
 import { asksNobody, chooseMode } from './mode.js';
 import { connectServers, openOwnServers } from './own-servers.js';
 import type { SessionAgents } from './session-agents.js';
+import { turnsIn } from './spent.js';
 
 export interface ChildSpec {
   agent: Agent;
   identity: AgentIdentity;
   log: Log;
-  /** What the call says; the definition counts where it is silent. */
+  /** What it has used of its budget. */
+  account: Account;
+  /** What the call says; the definition counts where it is silent, and bounds the turns. */
   input: Pick<TaskInput, 'model' | 'max_turns'>;
   /** The mode that the call asks for. */
   asked: PermissionMode | undefined;
-  /** Which tools whoever starts it may have. */
-  permits: (toolName: string) => boolean;
+  /** What whoever starts it may use. */
+  bounds: ServerBounds;
   /** Where it works, when not where its parent does, and the only folder that is open to it then. */
   cwd?: string;
   root?: string;
   /** The agents that it may start itself. */
-  agents(scope: () => SessionScope, permits: (toolName: string) => boolean): SessionAgents;
+  agents(scope: () => SessionScope, bounds: ServerBounds): SessionAgents;
   onCall(toolName: string): void;
 }
 
@@ -57,12 +62,12 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   const showsText = parent.config.forwardSubagentText ?? false;
   outbox.attach(createForwarder(parent.recorder, { agent: identity, showsText, onCall: spec.onCall }));
   const recorder = new Recorder({ log, outbox, clock, logger, preface: [], agentId: identity.id });
-  const config = toConfig(parent.config, spec);
+  const turns = turnsOf(spec);
+  const config = toConfig(parent.config, spec, turns.most);
   const model = modelOf(parent, spec);
   const provider = await parent.providerFor(model.model);
   const state = await stateOf(parent, { spec, model, keySource: provider.keySource });
-  const isWanted = isToolOf(agent);
-  const permits = (name: string): boolean => isWanted(name) && spec.permits(name);
+  const bounds = boundsOf(agent, spec.bounds);
   const declared = hooksInAgent(parent.hooks, hooksOfDefinition(agent, parent.guard.settings));
   const mcp = await openOwnServers(agent, parent, () => child);
   const child: SessionScope = {
@@ -70,6 +75,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     agent: identity,
     main,
     config,
+    turnsTaken: turns.taken,
     state,
     recorder,
     ...(mcp && { mcp }),
@@ -78,6 +84,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     // Turns are counted by the turn itself.
     budget: parent.budget.child(agentLimits({ ...agent, maxTurns: undefined }, agent.name), {
       owner: `the agent ${agent.name}`,
+      account: spec.account,
     }),
     ledger: createReadLedger({
       known: lastNotes(log.entries),
@@ -92,7 +99,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     // What it changes elsewhere is no part of the folder that can be put back.
     checkpoints: spec.root === undefined ? parent.checkpoints : undefined,
     callAside: (call) => callAside(child, call),
-    agents: spec.agents(() => child, permits),
+    agents: spec.agents(() => child, bounds),
   };
   const lists = createLists({
     known: lastLists(log.entries),
@@ -107,7 +114,7 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   let release: () => void = () => {};
   let isOver = false;
   const takeTools = (): void => {
-    if (!isOver) state.tools = toolsOfChild(child, { agent, own, permits });
+    if (!isOver) state.tools = toolsOfChild(child, { agent, own, bounds });
   };
   const close = async (): Promise<void> => {
     isOver = true;
@@ -174,8 +181,17 @@ async function cwdOf(
   return isWithinRoots(await workspace.realPath(last), roots) ? last : start;
 }
 
+/** The definition says how many it may take in its life, the call how many for this prompt; the stricter one counts. */
+function turnsOf({ agent, input, log }: ChildSpec): { most: number | undefined; taken: number } {
+  // Zero means no limit.
+  const [ofLife, ofCall] = [agent.maxTurns || undefined, input.max_turns || undefined];
+  const taken = turnsIn(log.entries);
+  const isCalls = ofCall !== undefined && (ofLife === undefined || ofCall < ofLife - taken);
+  return isCalls ? { most: ofCall, taken: 0 } : { most: ofLife, taken };
+}
+
 /** What of the parent's choices holds for the agent, and what is its own. */
-function toConfig(config: SessionConfig, { agent, input, cwd }: ChildSpec): SessionConfig {
+function toConfig(config: SessionConfig, { agent, cwd }: ChildSpec, turns: number | undefined): SessionConfig {
   const {
     appendSystemPrompt: _append,
     includePartialMessages: _partial,
@@ -184,7 +200,6 @@ function toConfig(config: SessionConfig, { agent, input, cwd }: ChildSpec): Sess
     replayUserMessages: _replay,
     ...rest
   } = config;
-  const turns = input.max_turns ?? agent.maxTurns;
   const effort = typeof agent.effort === 'string' ? agent.effort : undefined;
   return {
     ...rest,

@@ -2,6 +2,10 @@
 import type { EngineOutput } from '../tools/engine-output.js';
 import type { AgentOutcome } from './session-agents.js';
 
+/** What it said, with what must be known beside that. */
+export const wholeText = ({ text, note }: Pick<AgentOutcome, 'text' | 'note'>): string =>
+  note === undefined ? text : `${text}\n\n${note}`;
+
 export function toEndOutput(id: string, outcome: AgentOutcome, { mayResume }: { mayResume: boolean }): EngineOutput {
   const { status, text, interrupt } = outcome;
   const content = [
@@ -11,6 +15,11 @@ export function toEndOutput(id: string, outcome: AgentOutcome, { mayResume }: { 
   return { content, ...(status !== 'completed' && { isError: true }), ...(interrupt && { interrupt }) };
 }
 
-const describeEnd = (id: string, { totalTokens, toolUses, durationMs }: AgentOutcome, mayResume: boolean): string =>
-  `agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
+/** A block of its own: however long the answer is, this is not cut. */
+const describeEnd = (
+  id: string,
+  { note, totalTokens, toolUses, durationMs }: AgentOutcome,
+  mayResume: boolean,
+): string =>
+  `${note === undefined ? '' : `${note}\n`}agentId: ${id}${mayResume ? ' (to go on with this agent, give it as resume)' : ''}\n` +
   `<usage>total_tokens: ${totalTokens}\ntool_uses: ${toolUses}\nduration_ms: ${durationMs}</usage>`;

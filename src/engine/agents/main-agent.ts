@@ -1,9 +1,12 @@
 /** The main thread as an agent: what its definition says counts where the caller says nothing. Pure. */
 import type { PermissionMode, SessionConfig } from '../../protocol/index.js';
 import { canonicalToolName, HeddleError, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { agentLimits } from '../budget/options.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import type { Agent } from '../definitions/definition.js';
+import { mcpToolName } from '../mcp/names.js';
 import type { SessionScope } from '../scope.js';
-import { isToolOf, withinOf } from './agent-tools.js';
+import { boundsOf, withinOf } from './agent-tools.js';
 import { chooseMode } from './mode.js';
 import { ownServersOf } from './own-servers.js';
 
@@ -14,8 +17,8 @@ export interface MainAgent extends Pick<SessionScope, 'within'> {
   /** What counts where neither the caller nor the log says anything: a choice of before was made by a person. */
   model?: string;
   mode?: PermissionMode;
-  /** Which tools the session may have, those of servers included. */
-  permits: (toolName: string) => boolean;
+  /** What the session may use, those of servers included. */
+  bounds: ServerBounds;
   /** What the model is told before the first prompt. */
   opening: string[];
   /** Servers that it brings along, by name. */
@@ -31,19 +34,30 @@ export function findMainAgent(known: ReadonlyMap<string, Agent>, name: string): 
   });
 }
 
+/** Rules are about names: what was granted to a server of the session must not count for another one. */
+export function refuseTaken({ mcpServers }: Pick<MainAgent, 'mcpServers'>, session: Iterable<string>): void {
+  const names = new Set([...session].map((server) => mcpToolName(server, '')));
+  const taken = Object.keys(mcpServers).filter((server) => names.has(mcpToolName(server, '')));
+  if (taken.length === 0) return;
+  throw new HeddleError('invalid_config', `The agent brings an MCP server that the session has: ${taken.join(', ')}.`, {
+    hint: 'Give one of them another name, or let the agent name that of the session.',
+  });
+}
+
 export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
   const { maxTurns, systemPrompt } = config;
-  const permits = isToolOf(agent);
+  const bounds = boundsOf(agent);
   const effort = config.effort ?? (typeof agent.effort === 'string' ? agent.effort : undefined);
   const append = typeof systemPrompt === 'object' && 'append' in systemPrompt ? systemPrompt.append : undefined;
-  const tools = toolsFor(config.tools, agent, permits);
+  const tools = toolsFor(config.tools, agent, bounds.permits);
   const turns = maxTurns ?? agent.maxTurns;
+  const { usd, tokens, seconds } = agentLimits({ ...agent, maxTurns: undefined }, agent.name);
   return {
     agent,
     ...(agent.model !== undefined && agent.model !== 'inherit' && { model: agent.model }),
     // As far as it counts for a subagent.
     ...(agent.permissionMode !== undefined && { mode: chooseMode({ mode: 'default', config }, { agent }) }),
-    permits,
+    bounds,
     ...withinOf(agent),
     mcpServers: ownServersOf(agent),
     opening: [agent.initialPrompt, agent.criticalSystemReminder_EXPERIMENTAL].filter((text) => text !== undefined),
@@ -53,6 +67,10 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
       disallowedTools: [...(config.disallowedTools ?? []), ...(agent.disallowedTools ?? [])],
       ...(tools && { tools }),
       ...(turns !== undefined && { maxTurns: turns }),
+      // The definition limits all that its agent starts, as the call does: both hold.
+      ...(usd !== undefined && { maxBudgetUsd: Math.min(usd, config.maxBudgetUsd ?? usd) }),
+      ...(tokens !== undefined && { taskBudget: Math.min(tokens, config.taskBudget ?? tokens) }),
+      ...(seconds !== undefined && { maxSeconds: Math.min(seconds, config.maxSeconds ?? seconds) }),
       ...(effort !== undefined && { effort }),
     },
   };

@@ -55,6 +55,9 @@ export async function openOwnServers(
   const refuse = (why: string): never => {
     throw new Error(`The agent ${name} brings MCP servers of its own (${names.join(', ')}), which ${why}.`);
   };
+  // Rules are about names: what was granted to a server of the session must not count for another one.
+  const taken = names.filter((server) => mcp.has(server));
+  if (taken.length > 0) refuse(`cannot be called as servers of the session are: ${taken.join(', ')}`);
   if (config.strictMcpConfig) refuse('a session with strictMcpConfig does not allow');
   const { findServers, openMcp } = await import('../mcp/open.js');
   // As if the call had named them: policy counts for them as for any other.

@@ -1,7 +1,9 @@
 /** Makes an agent ready: its definition, its log, where it works, and its session. */
 import type { PermissionMode, TaskInput } from '../../protocol/index.js';
 import { PERMISSION_MODES, toHeddleError } from '../../protocol/plain.js';
+import type { Account } from '../budget/account.js';
 import type { Agent } from '../definitions/definition.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import type { SessionScope } from '../scope.js';
 import type { KeptWorktree } from '../sessions/entry.js';
 import { Log } from '../sessions/log.js';
@@ -21,7 +23,8 @@ export interface Order {
   id: string;
   toolUseId: string;
   depth: number;
-  permits: (toolName: string) => boolean;
+  /** What whoever starts it may use. */
+  bounds: ServerBounds;
   errand: AgentErrand;
   /** The agents that it may start itself. */
   below: ChildSpec['agents'];
@@ -84,7 +87,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       } finally {
         kept = await end();
       }
-      if (kept !== undefined) outcome.text += `\n\n${kept}`;
+      if (kept !== undefined) outcome.note = kept;
       voice.tellEnd(outcome);
       return outcome;
     },
@@ -102,7 +105,7 @@ interface Opening extends Pick<ChildSpec, 'agent' | 'identity' | 'asked'> {
 
 /** Its session, and what tells of it. */
 async function open(order: Order, opening: Opening): Promise<OpenedChild & { voice: TaskVoice }> {
-  const { tree, parent, input, permits, below } = order;
+  const { tree, parent, input, bounds, below } = order;
   const { agent, identity, asked, isBackground, worktree, signal } = opening;
   const log = opening.log ?? (await newLog(tree, parent, { agent, id: identity.id }));
   const { prompt } = input;
@@ -111,15 +114,23 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
     agent,
     identity,
     log,
+    account: await accountOf(tree, parent, { id: identity.id, log }),
     input,
     asked,
-    permits,
+    bounds,
     ...(worktree && { cwd: worktree.cwd, root: worktree.path }),
     agents: below,
     onCall: (toolName) => voice.tellCall(toolName),
   };
   const { child, close } = await openChild(parent, spec, signal);
   return { child, close, voice };
+}
+
+/** A budget that is spent stays spent, in this process and the next. */
+async function accountOf(tree: AgentTree, parent: SessionScope, of: { id: string; log: Log }): Promise<Account> {
+  const account = tree.accounts.get(of.id) ?? (await (await import('./spent.js')).restoreAccount(tree, parent, of));
+  tree.accounts.set(of.id, account);
+  return account;
 }
 
 async function newLog(

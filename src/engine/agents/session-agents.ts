@@ -1,6 +1,8 @@
 /** What a session sees of its agents. Types only. */
 import type { SessionStore, TaskInput, UserContentBlock } from '../../protocol/index.js';
+import type { Account } from '../budget/account.js';
 import type { Agent } from '../definitions/definition.js';
+import type { ServerBounds } from '../mcp/bounds.js';
 import type { AgentIdentity } from './identity.js';
 
 export interface AgentUsage {
@@ -14,6 +16,8 @@ export interface AgentOutcome extends AgentUsage {
   /** `completed`: the text is its answer. Else it says what went wrong, after what the agent had said. */
   status: 'completed' | 'failed' | 'stopped';
   text: string;
+  /** What whoever started it must know beside that: where its work is. */
+  note?: string | undefined;
   /** Someone who denied a call of it wants the turn to end: it ends for all who wait for this agent, too. */
   interrupt?: boolean;
 }
@@ -39,10 +43,12 @@ export interface AgentTree {
   store: SessionStore | undefined;
   /** Those that work or are about to, by id, until they are over. These never reject. */
   readonly working: Map<string, Promise<void>>;
+  /** What each has used of its budget, by id: who goes on with one goes on with that. */
+  readonly accounts: Map<string, Account>;
 }
 
 /** The agents that a session, or an agent of it, may start. */
-export interface SessionAgents {
+export interface SessionAgents extends Pick<ServerBounds, 'reaches'> {
   readonly tree: AgentTree;
   readonly list: readonly Agent[];
   /** False: it is too deep already. */

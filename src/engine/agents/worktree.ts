@@ -1,14 +1,14 @@
 /** A work tree of the repository for one agent: what it changes stays there until somebody takes it over. */
-import { basename, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { toHeddleError } from '../../protocol/plain.js';
 import type { SessionScope } from '../scope.js';
 import type { KeptWorktree } from '../sessions/entry.js';
 import { makeFolders } from '../workspace/folders.js';
+import { type Git, gitIn, why } from './worktree-git.js';
+import { findWork } from './worktree-work.js';
 
-const TIMEOUT_MS = 60_000;
-const MAX_OUTPUT = 64 * 1024;
-/** Every file that is there, whatever the configuration hides: work that git does not look at is work, too. */
-const STATUS = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--ignore-submodules=none'];
+/** What was on a head that no branch names is found in this log, also where the configuration does not want one. */
+const ADD = ['-c', 'core.logAllRefUpdates=always', 'worktree', 'add', '--quiet'];
 
 /** A hook may make it, for whoever works without git; else git does. Throws an error for the model when there can be none. */
 export async function openWorktree(parent: SessionScope, agentId: string, signal: AbortSignal): Promise<KeptWorktree> {
@@ -28,15 +28,24 @@ export async function openWorktree(parent: SessionScope, agentId: string, signal
   makeFolders(folder);
   const path = join(await workspace.realPath(folder), `${basename(repository.out)}-${agentId}`);
   const branch = `heddle/${agentId}`;
-  const added = await git(repository.out, ['worktree', 'add', '--quiet', '-b', branch, path, base.out]);
+  // The tree that this is called from may be that of an agent, and gone before this one is.
+  const home = await findHome(git, repository.out);
+  const added = await git(home, [...ADD, '-b', branch, path, base.out]);
   if (!added.ok) throw new Error(`git could not make a work tree: ${why(added)}`);
   const inside = relative(repository.out, await workspace.realPath(state.cwd));
   const cwd = join(path, inside);
   const hasCwd = (await workspace.stat(cwd))?.kind === 'directory';
-  return { path, cwd: hasCwd ? cwd : path, repository: repository.out, branch, base: base.out };
+  return { path, cwd: hasCwd ? cwd : path, repository: home, branch, base: base.out };
 }
 
-/** That of an agent that is gone on with: the one that was kept, or the same made anew. */
+/** Where the repository is itself, whichever of its work trees is asked. */
+async function findHome(git: Git, tree: string): Promise<string> {
+  const { ok, out } = await git(tree, ['rev-parse', '--git-common-dir']);
+  const common = ok ? resolve(tree, out) : tree;
+  return basename(common) === '.git' ? dirname(common) : common;
+}
+
+/** That of an agent that is gone on with: the one that was kept, or one on its branch as that is now. */
 export async function reopenWorktree(
   parent: SessionScope,
   old: KeptWorktree,
@@ -50,34 +59,77 @@ export async function reopenWorktree(
     throw new Error(`The work tree of the agent, ${path}, is gone.`);
   }
   refusePlanning(parent);
-  // It was removed because nothing was changed in it, and its branch with it.
   const git = gitIn(parent, signal);
-  const added = await git(repository, ['worktree', 'add', '--quiet', '-B', branch, path, base]);
+  const head = await forgetGone(git, repository, path);
+  const known = await git(repository, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}^{commit}`]);
+  // Only where its branch was removed with it there was nothing on it.
+  const start = known.ok ? [path, branch] : ['-b', branch, path, base];
+  const added = await git(repository, [...ADD, ...(head === undefined ? start : ['--detach', path, head])]);
   if (!added.ok) throw new Error(`git could not make the work tree of the agent again: ${why(added)}`);
   return { ...old, cwd: (await workspace.stat(cwd))?.kind === 'directory' ? cwd : path };
 }
 
-/** Removes it when nothing was changed in it; else says where it is. Never throws. */
+/**
+ * git still knows of a tree whose folder somebody has deleted, and would make no other there. Gives the commit that it was at
+ * when no branch names that one.
+ */
+async function forgetGone(git: Git, repository: string, path: string): Promise<string | undefined> {
+  const listed = await git(repository, ['worktree', 'list', '--porcelain']);
+  const lines = listed.out
+    .split('\n\n')
+    .find((each) => each.split('\n')[0] === `worktree ${path}`)
+    ?.split('\n');
+  if (lines === undefined) return undefined;
+  const head = lines.find((line) => line.startsWith('HEAD '))?.slice('HEAD '.length);
+  const removed = await git(repository, ['worktree', 'remove', path]);
+  if (!removed.ok) throw new Error(`git could not make the work tree of the agent again: ${why(removed)}`);
+  return lines.includes('detached') ? head : undefined;
+}
+
+/** Removes it when there is nothing in it that is not elsewhere; else says where it is. Never throws. */
 export async function closeWorktree(parent: SessionScope, tree: KeptWorktree): Promise<string | undefined> {
   const { path, repository, branch, base } = tree;
   // An agent that was stopped has its work tree put in order all the same.
   const { signal } = new AbortController();
   const git = gitIn(parent, signal);
   try {
-    const [changes, head] = [await git(path, STATUS), await git(path, ['rev-parse', 'HEAD'])];
-    const isSame = changes.ok && changes.out === '' && head.ok && head.out === base;
-    if (!isSame) {
+    const work = await findWork(git, tree);
+    if (work !== undefined) {
       const on = branch === undefined ? '' : `, on the branch ${branch}`;
-      return `The agent worked in a work tree of its own, which is kept: ${path}${on}.`;
+      return `The agent worked in a work tree of its own, which is kept: ${path}${on}${work && ` (${work})`}.`;
     }
     await parent.hooks.fire('WorktreeRemove', { worktree_path: path }, { signal });
-    if (repository === undefined || branch === undefined) return undefined;
-    const removed = await git(repository, ['worktree', 'remove', '--force', path]);
+    if (repository === undefined || branch === undefined || base === undefined) return undefined;
+    const removed = await removeTree(parent, { git, path, repository });
     if (!removed.ok) return `The work tree of the agent, ${path}, could not be removed: ${why(removed)}`;
-    await git(repository, ['branch', '--quiet', '-D', branch]);
+    await removeBranch(git, { repository, branch, base });
     return undefined;
   } catch (thrown) {
     return `The work tree of the agent, ${path}, is kept: ${toHeddleError(thrown).message}`;
+  }
+}
+
+/** Not by force: what has come since it was looked at keeps it. But git refuses where there are submodules, filled or not. */
+async function removeTree(
+  { workspace }: SessionScope,
+  { git, path, repository }: { git: Git; path: string; repository: string },
+) {
+  const modules = await git(path, ['rev-parse', '--git-path', 'modules']);
+  const removed = await git(repository, ['worktree', 'remove', path]);
+  if (removed.ok || !modules.ok || !/containing submodules/.test(removed.err)) return removed;
+  const isFilled = (await workspace.stat(resolve(path, modules.out))) !== undefined;
+  return isFilled ? removed : git(repository, ['worktree', 'remove', '--force', path]);
+}
+
+/** A branch that is where it began, and that nobody else is on. */
+async function removeBranch(
+  git: Git,
+  { repository, branch, base }: { repository: string; branch: string; base: string },
+): Promise<void> {
+  const removed = await git(repository, ['branch', '--quiet', '-d', branch]);
+  // git compares it with the head of the repository, which may be anywhere by now; this with where it began.
+  if (!removed.ok && /not fully merged/.test(removed.err)) {
+    await git(repository, ['update-ref', '-d', `refs/heads/${branch}`, base]);
   }
 }
 
@@ -109,36 +161,4 @@ async function askHooks(parent: SessionScope, agentId: string, signal: AbortSign
   }
   const head = await gitIn(parent, signal)(path, ['rev-parse', '--verify', 'HEAD^{commit}']);
   return { path, cwd: path, ...(head.ok && { base: head.out }) };
-}
-
-interface GitAnswer {
-  ok: boolean;
-  out: string;
-  err: string;
-}
-
-const why = ({ err, out }: GitAnswer): string => (err || out || 'it gave no reason').split('\n').slice(-3).join(' ');
-
-function gitIn({ workspace, childEnv }: SessionScope, signal: AbortSignal) {
-  // Whatever repository the host works in is not meant.
-  const own = Object.entries(childEnv).filter(([name]) => !name.startsWith('GIT_'));
-  const env = { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
-  return async (cwd: string, args: readonly string[]): Promise<GitAnswer> => {
-    const texts = { stdout: '', stderr: '' };
-    const run = workspace.run({
-      argv: ['git', ...args],
-      cwd,
-      env,
-      signal,
-      timeoutMs: TIMEOUT_MS,
-      onOutput(chunk, stream) {
-        if (texts[stream].length < MAX_OUTPUT) texts[stream] += Buffer.from(chunk).toString();
-      },
-    });
-    const exit = await run.catch((error: unknown) => {
-      texts.stderr = error instanceof Error ? error.message : String(error);
-      return undefined;
-    });
-    return { ok: exit?.code === 0, out: texts.stdout.trim(), err: texts.stderr.trim() };
-  };
 }

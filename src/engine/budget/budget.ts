@@ -1,6 +1,7 @@
 /** What may be spent: by a query, by an agent, by an agent and all that it starts. */
 import type { Clock } from '../../protocol/index.js';
 import { toUsd } from '../model/catalog.js';
+import { type Account, createAccount } from './account.js';
 import {
   actualAmount,
   type Amount,
@@ -30,6 +31,8 @@ export interface BudgetOptions {
   clock: Clock;
   /** Whose it is, for the text of a limit; absent for that of the query. */
   owner?: string;
+  /** What was used of it before, and by whoever uses it beside this one. */
+  account?: Account | undefined;
 }
 
 /**
@@ -41,35 +44,30 @@ export class Budget {
   readonly #clock: Clock;
   readonly #owner: string | undefined;
   readonly #parent: Budget | undefined;
-  #spent: Amount = NOTHING;
-  #held: Amount = NOTHING;
-  #calls = 0;
-  /** Those who work on it now, and since when somebody has. */
-  #workers = 0;
-  #since = 0;
-  #workedMs = 0;
+  readonly #account: Account;
 
-  constructor(limits: BudgetLimits, { clock, owner }: BudgetOptions, parent?: Budget) {
+  constructor(limits: BudgetLimits, { clock, owner, account }: BudgetOptions, parent?: Budget) {
     this.limits = limits;
     this.#clock = clock;
     this.#owner = owner;
     this.#parent = parent;
+    this.#account = account ?? createAccount();
   }
 
   /** A part of this one: a turn, or an agent. */
-  child(limits: BudgetLimits, options: { owner?: string } = {}): Budget {
+  child(limits: BudgetLimits, options: Omit<BudgetOptions, 'clock'> = {}): Budget {
     return new Budget(limits, { clock: this.#clock, ...options }, this);
   }
 
   /** What calls that are over have used, here and below. */
   get spent(): Required<BudgetLimits> {
-    const { microCents, tokens, turns } = this.#spent;
+    const { microCents, tokens, turns } = this.#account.spent;
     return { usd: toUsd(microCents), tokens, turns, seconds: this.#milliseconds() / 1000 };
   }
 
   /** What calls that are running may still use. */
   get held(): { usd: number; tokens: number; turns: number } {
-    const { microCents, tokens, turns } = this.#held;
+    const { microCents, tokens, turns } = this.#account.held;
     return { usd: toUsd(microCents), tokens, turns };
   }
 
@@ -113,7 +111,7 @@ export class Budget {
         const actual = actualAmount(estimate, end, { amount, outputTokens });
         for (const node of chain) {
           node.#hold(amount, -1);
-          node.#spent = add(node.#spent, actual, 1);
+          node.#account.spent = add(node.#account.spent, actual, 1);
         }
       },
     };
@@ -143,34 +141,36 @@ export class Budget {
     return least;
   }
 
+  /** Whoever goes on with an agent may have been started by it: each account counts once. */
   #chain(): Budget[] {
-    return this.#parent === undefined ? [this] : [this, ...this.#parent.#chain()];
+    if (this.#parent === undefined) return [this];
+    return [this, ...this.#parent.#chain().filter((node) => node.#account !== this.#account)];
   }
 
   #reachedUnit(countTurns: boolean): BudgetUnit | undefined {
     const { usd, tokens, turns, seconds } = this.limits;
-    if (countTurns && turns !== undefined && this.#spent.turns >= turns) return 'turns';
-    if (usd !== undefined && this.#spent.microCents >= toMicroCents(usd)) return 'usd';
-    if (tokens !== undefined && this.#spent.tokens >= tokens) return 'tokens';
+    if (countTurns && turns !== undefined && this.#account.spent.turns >= turns) return 'turns';
+    if (usd !== undefined && this.#account.spent.microCents >= toMicroCents(usd)) return 'usd';
+    if (tokens !== undefined && this.#account.spent.tokens >= tokens) return 'tokens';
     return seconds !== undefined && this.#milliseconds() >= seconds * 1000 ? 'seconds' : undefined;
   }
 
   /** The longest answer that this node alone would pay for, or its refusal. */
   #room(estimate: CallEstimate): number | Limit {
     const { usd, tokens, turns } = this.limits;
-    if (estimate.isTurn && turns !== undefined && this.#spent.turns + this.#held.turns >= turns) {
+    if (estimate.isTurn && turns !== undefined && this.#account.spent.turns + this.#account.held.turns >= turns) {
       return this.#refuse('turns');
     }
     let room = estimate.maxOutputTokens;
     const least = Math.min(LEAST_ANSWER_TOKENS, estimate.maxOutputTokens);
     if (usd !== undefined) {
       if (worstAmount(estimate, 0) === undefined) return unpricedLimit();
-      const left = toMicroCents(usd) - this.#spent.microCents - this.#held.microCents;
+      const left = toMicroCents(usd) - this.#account.spent.microCents - this.#account.held.microCents;
       room = this.#share(left, (part) => longestAnswer(estimate, part));
       if (room < least) return this.#refuse('usd');
     }
     if (tokens !== undefined) {
-      const left = tokens - this.#spent.tokens - this.#held.tokens;
+      const left = tokens - this.#account.spent.tokens - this.#account.held.tokens;
       room = Math.min(
         room,
         this.#share(left, (part) => part - estimate.inputTokens),
@@ -182,7 +182,7 @@ export class Budget {
 
   /** Those who work here and have no call running share what is left, or the first would take it all. */
   #share(left: number, answerFor: (part: number) => number): number {
-    const waiting = Math.max(1, this.#workers - this.#calls);
+    const waiting = Math.max(1, this.#account.workers - this.#account.calls);
     const all = answerFor(left);
     if (waiting === 1) return all;
     return Math.max(answerFor(Math.floor(left / waiting)), Math.min(all, LEAST_SHARE_TOKENS));
@@ -194,7 +194,7 @@ export class Budget {
 
   /** Something is left, but not enough for this call. */
   #refuse(unit: 'usd' | 'tokens' | 'turns'): Limit {
-    return toLimit(unit, { limits: this.limits, owner: this.#ownerOf(unit), isHeld: this.#calls > 0 });
+    return toLimit(unit, { limits: this.limits, owner: this.#ownerOf(unit), isHeld: this.#account.calls > 0 });
   }
 
   /** Turns are counted twice: for a prompt, and at the top for all. */
@@ -203,19 +203,19 @@ export class Budget {
   }
 
   #hold(amount: Amount, sign: 1 | -1): void {
-    this.#held = add(this.#held, amount, sign);
-    this.#calls += sign;
+    this.#account.held = add(this.#account.held, amount, sign);
+    this.#account.calls += sign;
   }
 
   #work(sign: 1 | -1): void {
     const now = this.#clock.monotonic();
-    if (this.#workers > 0) this.#workedMs += now - this.#since;
-    this.#since = now;
-    this.#workers += sign;
+    if (this.#account.workers > 0) this.#account.workedMs += now - this.#account.since;
+    this.#account.since = now;
+    this.#account.workers += sign;
   }
 
   #milliseconds(): number {
-    return this.#workedMs + (this.#workers > 0 ? this.#clock.monotonic() - this.#since : 0);
+    return this.#account.workedMs + (this.#account.workers > 0 ? this.#clock.monotonic() - this.#account.since : 0);
   }
 }
 

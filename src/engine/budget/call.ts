@@ -67,11 +67,13 @@ export function longestAnswer(estimate: CallEstimate, microCents: number): numbe
 
 /** What a call has really used, as far as that is known; at worst what was reserved for it. */
 export function actualAmount(
-  { price, isTurn = false }: CallEstimate,
+  { price, searches = 0, isTurn = false }: CallEstimate,
   { usage, isCut = false, seenTokens }: CallEnd,
   reserved: { amount: Amount; outputTokens: number },
 ): Amount {
   if (usage === undefined) return isCut ? { ...reserved.amount, turns: 0 } : NOTHING;
+  // What searches had found by then, the API counts at the end.
+  if (isCut && searches > 0) return { ...reserved.amount, turns: 0 };
   const seen = Math.min(seenTokens ?? reserved.outputTokens, reserved.outputTokens);
   const output_tokens = isCut ? Math.max(usage.output_tokens, seen) : usage.output_tokens;
   const whole = { ...usage, output_tokens };

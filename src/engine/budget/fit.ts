@@ -11,8 +11,11 @@ const BYTES_PER_TOKEN = 3;
 /** No model counts more for an image, however many bytes it has. */
 const IMAGE_TOKENS = 5_000;
 
+/** What the API reads for one search that it makes by itself: its results, and once more all that it had read before. */
+const SEARCH_TOKENS = 60_000;
+
 export interface FittedBody {
-  /** With `max_tokens` cut down to what is paid for. */
+  /** With `max_tokens` and the number of searches cut down to what is paid for. */
   body: MessagesBody;
   reservation: Reservation;
 }
@@ -21,23 +24,48 @@ export interface FitOptions {
   catalog: Catalog;
   /** A whole answer to it is a turn of the conversation. */
   isTurn?: boolean;
-  /** Web searches that the API may make for it. */
-  searches?: number;
 }
 
 /** Reserves what a request may cost. A limit where the budget does not pay for it. */
 export function fitBody(budget: Budget, body: MessagesBody, options: FitOptions): FittedBody | Limit {
-  const { catalog, ...rest } = options;
+  for (let most = mostUses(body); most > 1; most = Math.floor(most / 2)) {
+    const fitted = fitWhole(budget, withUses(body, most), options);
+    if ('subtype' in fitted) continue;
+    if (fitted.body.max_tokens === body.max_tokens) return fitted;
+    // Fewer searches are better than half an answer.
+    fitted.reservation.settle({});
+  }
+  return fitWhole(budget, withUses(body, 1), options);
+}
+
+function fitWhole(budget: Budget, body: MessagesBody, { catalog, isTurn }: FitOptions): FittedBody | Limit {
+  const searches = searchesIn(body);
   const reservation = budget.reserve({
-    inputTokens: budget.weighs ? mostInputTokens(body) : 0,
+    inputTokens: budget.weighs ? mostInputTokens(body) + searches * SEARCH_TOKENS : 0,
     maxOutputTokens: body.max_tokens,
     price: (usage) => catalog.microCentsOf(body.model, usage),
-    ...rest,
+    ...(isTurn !== undefined && { isTurn }),
+    searches,
   });
   if ('subtype' in reservation) return reservation;
   const { maxOutputTokens } = reservation;
   return { body: maxOutputTokens === body.max_tokens ? body : { ...body, max_tokens: maxOutputTokens }, reservation };
 }
+
+const usesOf = (tool: object): number => ('max_uses' in tool && typeof tool.max_uses === 'number' ? tool.max_uses : 0);
+
+/** Searches that the API may make by itself. */
+const searchesIn = ({ tools = [] }: MessagesBody): number => tools.reduce((sum, tool) => sum + usesOf(tool), 0);
+
+const mostUses = ({ tools = [] }: MessagesBody): number => Math.max(0, ...tools.map(usesOf));
+
+const withUses = (body: MessagesBody, most: number): MessagesBody =>
+  mostUses(body) <= most
+    ? body
+    : {
+        ...body,
+        tools: (body.tools ?? []).map((tool) => (usesOf(tool) > most ? { ...tool, max_uses: most } : tool)),
+      };
 
 /** More tokens than a request will be counted with. */
 export function mostInputTokens(body: MessagesBody): number {

@@ -1,5 +1,6 @@
 /** A skill that runs in an agent, called by a person: the answer of the agent is the result of the turn. */
 import { toHeddleError } from '../../protocol/plain.js';
+import { wholeText } from '../agents/end-output.js';
 import type { AgentOutcome } from '../agents/session-agents.js';
 import type { Ending } from '../outcome.js';
 import type { SessionScope, TurnTally } from '../scope.js';
@@ -49,7 +50,7 @@ export async function answerForked(
     if (end.interrupt) return INTERRUPTED;
     return { kind: 'local', name, text: `/${name} was not run: ${end.message}`, isError: true };
   }
-  const { text } = end.outcome;
+  const text = wholeText(end.outcome);
   const told: Prompt = { content: `${header}\n\n${describe(end.outcome)}`, mentionable: [], after: [] };
   const ending = endingOf(end.outcome);
   if (ending.kind !== 'done') return { ...told, ending };
@@ -59,10 +60,12 @@ export async function answerForked(
   return { ...told, ending };
 }
 
-const describe = ({ text }: AgentOutcome): string =>
-  `The skill ran in an agent of its own, which said:\n\n${text === '' ? '(nothing)' : text}`;
+const describe = ({ text, note }: AgentOutcome): string =>
+  `The skill ran in an agent of its own, which said:\n\n${wholeText({ text: text || '(nothing)', note })}`;
 
-function endingOf({ status, text }: AgentOutcome): Ending {
+function endingOf(outcome: AgentOutcome): Ending {
+  const { status } = outcome;
+  const text = wholeText(outcome);
   if (status === 'completed') return { kind: 'done', text };
   return status === 'stopped' ? INTERRUPTED : { kind: 'failed', errors: [text] };
 }

@@ -1,5 +1,5 @@
 /** A skill that runs in an agent, called by the model. */
-import { toEndOutput } from '../agents/end-output.js';
+import { toEndOutput, wholeText } from '../agents/end-output.js';
 import type { SessionScope } from '../scope.js';
 import type { EngineOutput } from '../tools/engine-output.js';
 import { type ForkedCall, forkSkill } from './fork-skill.js';
@@ -14,6 +14,6 @@ export async function callForked(scope: SessionScope, call: ForkedCall, signal: 
   const { agentId, outcome } = end;
   const told = toEndOutput(agentId, outcome, { mayResume: scope.agents.tree.store !== undefined });
   if (outcome.status !== 'completed') return told;
-  const structured = { success: true, commandName: file.name, status: 'forked', agentId, result: outcome.text };
+  const structured = { success: true, commandName: file.name, status: 'forked', agentId, result: wholeText(outcome) };
   return { ...told, structured };
 }

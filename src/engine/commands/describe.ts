@@ -1,4 +1,5 @@
 /** The answers of local commands, in words: Markdown that reads well as it is. Pure. */
+import { HeddleError } from '../../protocol/plain.js';
 import type { McpServerStatus, PermissionMode, SlashCommand } from '../../protocol/index.js';
 import type { Agent } from '../definitions/definition.js';
 import type { Catalog, ResolvedModel } from '../model/catalog.js';
@@ -24,11 +25,13 @@ function bound(lines: readonly string[]): string[] {
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [[title, ...bound(lines)].join('\n')];
 
+/** Throws when there is none of that name. */
 export function describeHelp(commands: readonly SlashCommand[], wanted: string): string {
   const name = wanted.replace(/^\//, '');
   if (name !== '') {
     const found = commands.find((command) => command.name === name || command.aliases?.includes(name) === true);
-    return found === undefined ? `There is no command /${name}. See /help.` : describeCommand(found);
+    if (found !== undefined) return describeCommand(found);
+    throw new HeddleError('invalid_config', `There is no command /${name}.`, { hint: 'See /help.' });
   }
   const show = (one: SlashCommand): string => toLine(callOf(one), one.description);
   return [

@@ -19,7 +19,8 @@ export async function runLocal(scope: SessionScope, { command, args, uuid }: Loc
     return { name, text: await answer(scope, { name, args, uuid }) };
   } catch (thrown) {
     const { message, hint } = toHeddleError(thrown);
-    return { name, text: hint === message ? message : `${message} ${hint}`, isError: true };
+    // The usual hint of a code may say it all.
+    return { name, text: hint.startsWith(message) ? hint : `${message} ${hint}`, isError: true };
   }
 }
 

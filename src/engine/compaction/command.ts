@@ -1,4 +1,5 @@
 /** `/compact`: the user wants the conversation summed up. */
+import { showLocal } from '../commands/show-local.js';
 import { toInit } from '../init.js';
 import type { Ending } from '../outcome.js';
 import type { SessionScope, TurnTally } from '../scope.js';
@@ -50,17 +51,12 @@ export function toEnding({ outcome, text }: CompactCommandEnd): Ending {
 }
 
 function finish(scope: SessionScope, outcome: CompactOutcome, text: string): CompactCommandEnd {
-  const { recorder, clock, id } = scope;
+  const { recorder, manners } = scope;
   if (outcome.kind !== 'compacted') recorder.emit(toInit(scope));
-  recorder.emit({
-    type: 'user',
-    message: { role: 'user', content: `<local-command-stdout>${text}</local-command-stdout>` },
-    parent_tool_use_id: null,
-    session_id: id,
-    uuid: clock.uuid(),
-    isReplay: true,
-  });
-  return { text, outcome };
+  const end = { text, outcome };
+  // What went wrong stands in the result.
+  if (toEnding(end).kind === 'local' || !manners.answersCommands) showLocal(scope, { name: 'compact', text });
+  return end;
 }
 
 function describe(outcome: CompactOutcome): string {

@@ -25,6 +25,9 @@ const RESTRICTIONS = [
   ['hooks'],
   ['mcpServers'],
   ['maxTurns'],
+  ['maxBudgetUsd'],
+  ['maxTokens'],
+  ['maxSeconds'],
   ['isolation'],
 ] as const satisfies readonly (readonly GuardedKey[])[];
 const OF_AGENTS: ReadonlySet<string> = new Set<GuardedKey>([...RESTRICTIONS.flat(), 'disallowedTools']);
@@ -103,7 +106,27 @@ function failForDoubts(reader: FieldReader, { doubts }: DefinitionSource['matter
   return own.length > 0;
 }
 
-type Restrictions = Pick<Agent, 'tools' | 'disallowedTools' | 'permissionMode' | 'hooks' | 'maxTurns' | 'isolation'>;
+const BUDGETS = ['maxBudgetUsd', 'maxTokens', 'maxSeconds'] as const;
+type Budgets = Pick<Agent, (typeof BUDGETS)[number]>;
+type Restrictions = Pick<Agent, 'tools' | 'disallowedTools' | 'permissionMode' | 'hooks' | 'maxTurns' | 'isolation'> &
+  Budgets;
+
+/** Undefined when one of them cannot be read: it would use more than was meant. */
+function readBudgets(reader: FieldReader): Budgets | undefined {
+  const budgets: Budgets = {};
+  for (const name of BUDGETS) {
+    const field = reader.find(name);
+    if (field === undefined) continue;
+    const value = reader.number(name) ?? 0;
+    const isWhole = name === 'maxTokens';
+    if (value <= 0 || (isWhole && !Number.isSafeInteger(value))) {
+      reader.fail(field.line, `"${name}" must be a ${isWhole ? 'whole ' : ''}number above 0; the agent is not loaded`);
+      return undefined;
+    }
+    budgets[name] = value;
+  }
+  return budgets;
+}
 
 /** Undefined when one of them cannot be read. */
 async function readRestrictions(reader: FieldReader): Promise<Restrictions | undefined> {
@@ -145,8 +168,10 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
     return refuse(isolation, '"isolation" must be worktree');
   }
   const hooks = await readHooks(reader);
-  if (hooks === 'broken') return undefined;
+  const budgets = readBudgets(reader);
+  if (hooks === 'broken' || budgets === undefined) return undefined;
   return {
+    ...budgets,
     ...given('tools', isAll ? undefined : named?.slice()),
     ...given('disallowedTools', isDisallowed ? disallowed : undefined),
     ...given('permissionMode', readMode(reader)),

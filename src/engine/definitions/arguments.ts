@@ -1,4 +1,5 @@
 /** The arguments of a call, as words, and as they may stand in a shell line. */
+import { findPlaces, type Place, type Quote, readPrograms } from './argument-place.js';
 
 /** Words between blanks; `"two words"` and `'two words'` are one. */
 export function splitArguments(args: string): string[] {
@@ -17,55 +18,68 @@ export interface ShellValues {
 
 export type FilledLine = { line: string; usesArguments: boolean } | { fault: string };
 
-const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)|\$\{\w+\}/y;
+const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)|\$\{\w+\}/g;
 /** Characters that mean nothing to a shell, wherever they stand. */
 const HARMLESS = /^[\w./:@%+=,-]*$/;
 const HARMLESS_WORDS = /^[\w./:@%+=, -]*$/;
-const INVOLVING = [
-  // Where quotes protect nothing, or other things than they seem to: substitutions, here-documents, comments, arithmetic.
-  /\$\(|`|<<|[<>]\(|\$'|\$"|\(\(|\[\[|(?:^|[\s;&|(])#/,
-  // What another shell or interpreter reads once more: programs in an argument, and what is piped into one.
-  /\b(?:eval|let|declare|typeset|export|source|trap|ssh|xargs|watch|parallel)\b|\s-\w*[ce]\b|\s--(?:eval|print|command)\b/,
-  /\b(?:[gmn]?awk|g?sed|perl|ed|ex|vim?|dc|bc|m4|sqlite3|psql|mysql|tclsh|expect|osascript)\b/,
-  /\|&?[^|;&]*\b(?:(?:ba|z|da|k|c|tc|fi)?sh|python[\d.]*|node|deno|bun|ruby|php|lua|make|at|batch|crontab)\b/,
-];
-const INVOLVED = new RegExp(INVOLVING.map(({ source }) => source).join('|'));
 
 /**
- * Puts arguments into a shell line as words and nothing but words: the shell never runs what they hold, and programs that are
- * known to run what they are given get none but harmless ones. As in a shell, `$1` within single quotes is not an argument
+ * Puts arguments into a shell line as words and nothing but words. The line is read as the shell reads it: where a word is
+ * given to a program that takes any text for text, arguments may hold anything; everywhere else only what is harmless
+ * wherever it stands. Which programs run never depends on them. As in a shell, `$1` within single quotes is not an argument
  * (`awk '{print $1}'`).
  */
 export function fillShellLine(line: string, values: ShellValues): FilledLine {
+  const slots = [...line.matchAll(PLACEHOLDER)].flatMap(({ 0: name, index: pos }) => {
+    const value = valueOf(name, values);
+    return value === undefined ? [] : [{ name, pos, value }];
+  });
+  if (slots.length === 0) return { line, usesArguments: false };
+  const places = findPlaces(line);
   let filled = '';
-  let quote: '' | '"' | "'" = '';
+  /** The same with words that say nothing. */
+  let blank = '';
+  let end = 0;
   let usesArguments = false;
-  for (let at = 0; at < line.length; at += 1) {
-    const char = line.charAt(at);
-    PLACEHOLDER.lastIndex = at;
-    const name = char === '$' ? PLACEHOLDER.exec(line)?.[0] : undefined;
-    const value = name === undefined ? undefined : valueOf(name, values);
-    const isOfShell = quote === "'" && name !== undefined && /\d$/.test(name);
-    if (name !== undefined && value !== undefined && !isOfShell) {
-      usesArguments ||= !name.startsWith('${');
-      const isHarmless =
-        value.words.every((word) => HARMLESS.test(word)) && (quote === '' || HARMLESS_WORDS.test(value.whole));
-      if (!isHarmless && INVOLVED.test(line)) {
-        return { fault: `${name} holds ${JSON.stringify(value.whole)}, which cannot be put safely into: ${line}` };
-      }
-      filled += isHarmless && quote === '' ? value.words.join(' ') : quoteValue(value, quote);
-      at += name.length - 1;
-      continue;
+  let isAllHarmless = true;
+  for (const { name, pos, value } of slots) {
+    const place = places.find((each) => each.pos <= pos && pos < each.end);
+    if (place === undefined ? isEscaped(line, pos) : place.quote === "'" && /\d$/.test(name)) continue;
+    const isArgument = !name.startsWith('${');
+    const quote = place?.quote ?? '';
+    const isHarmless =
+      value.words.every((word) => HARMLESS.test(word)) && (quote === '' || HARMLESS_WORDS.test(value.whole));
+    if (!isHarmless && (place === undefined || (isArgument && !mayHold(place, value)))) {
+      return { fault: faultOf(name, value, line) };
     }
-    filled += char;
-    if (char === '\\' && quote !== "'") {
-      at += 1;
-      filled += line.charAt(at);
-    } else if (char === quote) quote = '';
-    else if (quote === '' && (char === '"' || char === "'")) quote = char;
+    usesArguments ||= isArgument;
+    isAllHarmless &&= isHarmless || !isArgument;
+    const before = line.slice(end, pos);
+    const put = isHarmless && quote === '' ? value.words.join(' ') : quoteValue(value, quote);
+    filled += before + put;
+    blank += before + (isArgument && quote === '' ? value.words.map(() => 'x').join(' ') : isArgument ? 'x' : put);
+    end = pos + name.length;
+  }
+  filled += line.slice(end);
+  blank += line.slice(end);
+  if (usesArguments) {
+    const wanted = readPrograms(blank);
+    if (wanted.programs !== readPrograms(filled).programs || (!isAllHarmless && !wanted.isClear)) {
+      return { fault: faultOf('$ARGUMENTS', { whole: values.args, words: values.words }, line) };
+    }
   }
   return { line: filled, usesArguments };
 }
+
+/** What looks like an option and is more than that is no text. */
+const mayHold = ({ isText, isFirst, quote }: Place, { whole, words }: Value): boolean =>
+  isText && !(isFirst && (quote === '' ? words : [whole]).some((word) => word.startsWith('-') && !HARMLESS.test(word)));
+
+const isEscaped = (line: string, pos: number): boolean => (/\\*$/.exec(line.slice(0, pos))?.[0].length ?? 0) % 2 === 1;
+
+const faultOf = (name: string, { whole }: Value, line: string): string =>
+  `${name} holds ${JSON.stringify(whole)}, which cannot be put safely into: ${line}\n` +
+  'It could be run there, or is given to a program that may run it. Give plain words, or have a script of your own take it: ./script "$1"';
 
 interface Value {
   whole: string;
@@ -83,7 +97,7 @@ function valueOf(name: string, { args, words, places }: ShellValues): Value | un
   return place === undefined ? undefined : { whole: place, words: [place] };
 }
 
-function quoteValue({ whole, words }: Value, quote: '' | '"' | "'"): string {
+function quoteValue({ whole, words }: Value, quote: Quote): string {
   if (quote === '"') return whole.replace(/[\\"$`]/g, '\\$&');
   if (quote === "'") return whole.replaceAll("'", "'\\''");
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');

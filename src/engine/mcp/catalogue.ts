@@ -4,6 +4,7 @@
  */
 import { createSha256 } from '../workspace/sha256.js';
 import type { Tool } from '../../protocol/index.js';
+import type { ServerBounds } from './bounds.js';
 import { isSearched, searchTools } from './search.js';
 
 /** `auto`: schemas are deferred when they would take too much of the context. */
@@ -192,13 +193,14 @@ export class Catalogue {
   }
 
   /** Whole definitions, the best first. Words, or `select:` and names. What is found is told. */
-  search(query: string, max: number): FoundTools {
-    const live = this.#parts.live();
+  search(query: string, max: number, bounds?: ServerBounds): FoundTools {
+    const live = this.#parts.live().filter(({ name }) => bounds?.permits(name) ?? true);
     const declared = new Map(this.#declared?.tools.map((tool) => [tool.name, markOf(tool)]));
     const hidden = live.filter((tool) => declared.get(tool.name) !== markOf(tool));
+    const pending = this.#parts.pending().filter((server) => bounds?.reaches(server) ?? true);
     const { tools, missing } = searchTools(isSearched(query) ? hidden : live, query, max);
     for (const tool of tools) this.#told.set(tool.name, markOf(tool));
-    return { tools, missing, hidden: hidden.length, pending: this.#parts.pending() };
+    return { tools, missing, hidden: hidden.length, pending };
   }
 
   #newsOf(tool: Tool): 'fresh' | 'changed' | 'back' | 'known' {

@@ -7,7 +7,7 @@ import type { LoadedSettings } from '../settings/load.js';
 import type { SettingsNotice } from '../settings/notice.js';
 import { mayHave } from '../tools/registry.js';
 import type { ServerDefinition } from './server-definition.js';
-import { McpServers } from './servers.js';
+import { McpServers, type McpServersParts } from './servers.js';
 import { hasMcpSources } from './sources/any.js';
 import { type Bringer, toBrought, toServerFlags } from './sources/brought.js';
 import { findNameDenial } from './sources/policy.js';
@@ -75,12 +75,17 @@ const toLeftOut = (names: readonly string[]): SettingsNotice => ({
 /** `scope` is asked for when something happens: the session is opened around its servers. */
 export function openMcp(
   configured: ConfiguredServers['servers'],
-  around: Pick<SessionScope, 'clock' | 'logger' | 'config'> & { scope: () => SessionScope; beside?: McpServers },
+  around: Pick<SessionScope, 'clock' | 'logger' | 'config'> & {
+    scope: () => SessionScope;
+    beside?: McpServers;
+    bounds?: McpServersParts['bounds'] | undefined;
+  },
 ): McpServers {
-  const { clock, logger, config, scope, beside } = around;
+  const { clock, logger, config, scope, beside, bounds } = around;
   const servers: McpServers = new McpServers(clock, {
     configured,
     ...(beside ? { beside } : { waits: true }),
+    ...(bounds && { bounds }),
     logger,
     toolSearch: config.env.ENABLE_TOOL_SEARCH,
     hasSearch: mayHave('ToolSearch', config),

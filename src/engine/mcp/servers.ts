@@ -1,6 +1,9 @@
 import type { Clock, JsonRpcMessage, McpServerStatus, McpSetServersResult, Tool } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import type { ServerBounds } from './bounds.js';
+import type { FoundTools } from './catalogue.js';
 import type { McpPromptMessage, McpResource, McpResourceContent } from './link.js';
+import { mcpToolName } from './names.js';
 import type { PromptCommand } from './offer.js';
 import { findRefusals } from './refusal.js';
 import {
@@ -69,6 +72,12 @@ export class McpServers {
   /** The tools of every server that is connected. */
   get tools(): Tool[] {
     return [...(this.#live?.tools ?? []), ...(this.#parts.beside?.tools ?? [])];
+  }
+
+  /** Whether a server is called so, or one beside these is; whatever it does. */
+  has(word: string): boolean {
+    const isMeant = ({ name }: { name: string }): boolean => mcpToolName(name, '') === mcpToolName(word, '');
+    return this.status.some(isMeant) || this.#parts.beside?.has(word) === true;
   }
 
   /** The prompts of every server that is connected, as slash commands. */
@@ -229,11 +238,24 @@ export class McpServers {
 
   /** Of one server or of all. Throws for a server that is not known or not there. */
   resources(server?: string): (McpResource & { server: string })[] {
-    return this.#live?.resources(server) ?? [];
+    const { beside } = this.#parts;
+    if (server !== undefined) return this.#besideHas(server)?.resources(server) ?? this.#live?.resources(server) ?? [];
+    return [...(this.#live?.resources() ?? []), ...(beside?.resources() ?? [])];
+  }
+
+  /** As ToolSearch finds them. */
+  search(query: string, max: number, bounds: ServerBounds): FoundTools {
+    return this.#live?.search(query, max, bounds) ?? { tools: [], missing: [], hidden: 0, pending: [] };
+  }
+
+  /** Resolves when the servers are not on their way any more, or those that are there suffice, or the time is over, or nobody waits. */
+  async arrived(names: readonly string[], options: Parameters<SessionServers['arrived']>[1]): Promise<void> {
+    await (await this.#loading)?.arrived(names, options);
   }
 
   async readResource(server: string, uri: string, options: { signal: AbortSignal }): Promise<McpResourceContent[]> {
-    return (await this.#known(server)).readResource(server, uri, options);
+    const servers = this.#besideHas(server) ?? (await this.#known(server));
+    return servers.readResource(server, uri, options);
   }
 
   /** What a slash command of a server stands for. `text` is what follows its name. */
@@ -244,6 +266,12 @@ export class McpServers {
   /** Ends every connection, and the processes behind them. */
   async close(): Promise<void> {
     await (await this.#loading)?.close();
+  }
+
+  /** Those beside these, when a server of this name is there and not here. */
+  #besideHas(word: string): McpServers | undefined {
+    const { beside } = this.#parts;
+    return beside?.has(word) && !this.status.some((each) => each.name === word) ? beside : undefined;
   }
 
   async #known(name: string): Promise<SessionServers> {

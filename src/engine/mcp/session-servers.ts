@@ -8,10 +8,8 @@ import type {
   Tool,
 } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
-import { createListMcpResourcesTool } from '../tools/list-mcp-resources.js';
-import { createReadMcpResourceTool } from '../tools/read-mcp-resource.js';
-import { createToolSearchTool } from '../tools/tool-search.js';
-import { Catalogue, readSearchChoice } from './catalogue.js';
+import type { ServerBounds } from './bounds.js';
+import { Catalogue, type FoundTools, readSearchChoice } from './catalogue.js';
 import { connectHost, type HostLink } from './host-link.js';
 import { describeAbsence, KnownServer } from './known-server.js';
 import type { LinkParts, McpLink, McpList, McpPromptMessage, McpResource, McpResourceContent } from './link.js';
@@ -19,6 +17,7 @@ import { callTool, isPending, type Member, standIn, staysAs } from './member.js'
 import { isToolOf, mcpToolName, showName, ToolNames } from './names.js';
 import { describeFaults, hashOf, MAX_TOOLS, type Offer, type PromptCommand, readArguments, toOffer } from './offer.js';
 import { findRefusals, type Refusal } from './refusal.js';
+import { createServerTools, type ServerTools } from './server-tools.js';
 import { toToolOutput } from './tool.js';
 import { type ConnectServer, isSdkServer, type ServerDefinition } from './server-definition.js';
 import { showConfig } from './secrets.js';
@@ -42,6 +41,8 @@ export interface McpServersParts {
   toolSearch?: string | undefined;
   /** False where ToolSearch is not among the tools that the session may have. */
   hasSearch?: boolean;
+  /** What the main thread may use, when not all. */
+  bounds?: Pick<ServerBounds, 'permits' | 'reaches'>;
   /** False for tools that the session may not have. */
   mayHave?: (tool: string) => boolean;
   /** Whether a rule of now forbids everything that is called so. */
@@ -56,6 +57,7 @@ const LINK_GRACE_MS = 2_000;
 /** Changes of lists within this long are one. */
 const CHANGE_PAUSE_MS = 100;
 const MAX_INSTRUCTIONS = 2_000;
+const UNBOUND: ServerBounds = { permits: () => true, reaches: () => true };
 
 export class SessionServers {
   readonly #clock: Clock;
@@ -63,8 +65,7 @@ export class SessionServers {
   readonly #members = new Map<string, Member>();
   readonly #changed = new Map<string, ServerChange>();
   readonly #catalogue: Catalogue;
-  readonly #resourceTools: readonly Tool[];
-  readonly #search: Tool;
+  readonly #tools: ServerTools;
   /** What servers say of themselves, as far as the model was told. */
   readonly #saidBy = new Map<string, string>();
   #toldPending = false;
@@ -79,23 +80,21 @@ export class SessionServers {
     this.#parts = parts;
     this.#catalogue = new Catalogue({
       live: () =>
-        [...this.tools, ...(this.hasResources ? this.#resourceTools : [])].filter(({ name }) => this.#mayHave(name)),
+        [...this.tools, ...(this.hasResources ? this.#tools.resources : [])].filter(
+          ({ name }) => this.#mayHave(name) && this.#bounds.permits(name),
+        ),
       mayGrow: () => this.mayGrow,
       pending: () => this.pending,
       hasSearch: parts.hasSearch ?? true,
       choice: readSearchChoice(parts.toolSearch),
     });
-    this.#resourceTools = [createListMcpResourcesTool(this), createReadMcpResourceTool(this)] as Tool[];
-    this.#search = createToolSearchTool({
-      search: (query, max) => this.#catalogue.search(query, max),
-      arrived: (names, options) => this.arrived(names, options),
-    });
+    this.#tools = createServerTools(this, { ...this.#bounds, isDenied: (server) => this.isDenied(server) });
   }
 
   /** What requests declare: the same at every call but in a session without ToolSearch. */
   declare(options: { windowTokens: number }): Tool[] {
     const { tools, withSearch } = this.#catalogue.declare(options);
-    return withSearch ? [...tools, this.#search] : [...tools];
+    return withSearch ? [...tools, this.#tools.search] : [...tools];
   }
 
   takeNews(options: { windowTokens: number }): string | undefined {
@@ -185,7 +184,8 @@ export class SessionServers {
   }
 
   get prompts(): PromptCommand[] {
-    return this.#offers().flatMap((offer) => [...offer.prompts]);
+    const reached = [...this.#members.values()].filter(({ server }) => this.#bounds.reaches(server.name));
+    return reached.flatMap((member) => [...(this.#offerOf(member)?.prompts ?? [])]);
   }
 
   /** Servers that are on their way. */
@@ -216,7 +216,7 @@ export class SessionServers {
   /** The tool of this name as it is now; a stand-in that says why, where its server is not there or has it no more. */
   find(name: string): Tool | undefined {
     const member = this.#memberOf(name);
-    if (member === undefined) return this.#resourceTools.find((tool) => tool.name === name);
+    if (member === undefined) return this.#tools.resources.find((tool) => tool.name === name);
     const offer = this.#offerOf(member);
     const tool = offer?.tools.get(name);
     if (tool !== undefined) return tool;
@@ -330,6 +330,10 @@ export class SessionServers {
     return link?.receive?.(message);
   }
 
+  search(query: string, max: number, bounds: ServerBounds): FoundTools {
+    return this.#catalogue.search(query, max, bounds);
+  }
+
   resources(name?: string): (McpResource & { server: string })[] {
     const members = name === undefined ? [...this.#members.values()].filter(this.#isOpen) : [this.#findByWord(name)];
     return members.flatMap(({ server }) => {
@@ -432,12 +436,18 @@ export class SessionServers {
     return member.offer;
   }
 
+  get #bounds(): ServerBounds {
+    return this.#parts.bounds ?? UNBOUND;
+  }
+
   readonly #mayHave = (tool: string): boolean => this.#parts.mayHave?.(tool) ?? true;
 
   /** Not one from which everything was taken away. */
   readonly #isOpen = (member: Member): boolean => {
     const tools = [...(this.#offerOf(member)?.tools.keys() ?? [])];
-    return this.#mayHave(mcpToolName(member.server.name, '')) && (tools.length === 0 || tools.some(this.#mayHave));
+    const { name } = member.server;
+    if (!this.#bounds.reaches(name)) return false;
+    return this.#mayHave(mcpToolName(name, '')) && (tools.length === 0 || tools.some(this.#mayHave));
   };
 
   /** What the servers before this one have left of the tools that a session may have. */
@@ -476,8 +486,8 @@ export class SessionServers {
 
   /** As a model names it, which knows it from the names of its tools. */
   #findByWord(name: string): Member {
-    const all = [...this.#members];
-    const found = this.#members.get(name) ?? all.find(([each]) => mcpToolName(each, '') === mcpToolName(name, ''))?.[1];
+    const all = [...this.#members].filter(([each]) => this.#bounds.reaches(each));
+    const found = all.find(([each]) => each === name || mcpToolName(each, '') === mcpToolName(name, ''))?.[1];
     if (found !== undefined) return found;
     const known = all.map(([each]) => each).join(', ');
     throw new HeddleError('invalid_config', `Server "${name}" not found. Available servers: ${known}`);

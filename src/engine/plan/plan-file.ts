@@ -42,7 +42,14 @@ export async function findPlanFile(scope: SessionScope): Promise<string | undefi
   if (state.planFile === undefined) return undefined;
   const path = await toRealFolder(scope, state.planFile);
   const isUsual = dirname(state.planFile) === join(config.configDir, 'plans');
-  return isUsual || !isProtected(path) ? path : undefined;
+  return isUsual || (await isPlaceForPlans(scope, state.planFile, path)) ? path : undefined;
+}
+
+/** A folder of the project is one as long as it leads neither out of it nor to what decides what may run. */
+async function isPlaceForPlans({ guard, workspace }: SessionScope, named: string, real: string): Promise<boolean> {
+  if (isProtected(real)) return false;
+  const { projectRoot } = guard.settings.files;
+  return !isInside(projectRoot, named) || isInside(await workspace.realPath(projectRoot), real);
 }
 
 const toRealFolder = async ({ workspace }: SessionScope, path: string): Promise<string> =>
@@ -97,7 +104,7 @@ export async function writePlan(scope: SessionScope, plan: string): Promise<stri
   try {
     await choosePlanFile(scope);
     const path = await findPlanFile(scope);
-    if (path === undefined) throw new Error('its folder leads where files decide what may run');
+    if (path === undefined) throw new Error('its folder leads out of the project, or where files decide what may run');
     const data = new TextEncoder().encode(plan);
     if (plan !== (await readAt(scope, path))) await scope.workspace.writeFile(path, data, { exact: true });
     scope.ledger.note(path, data);

@@ -15,8 +15,12 @@ export function createPlanMode(main: () => SessionScope): PlanMode {
 
     async show(given) {
       const scope = main();
-      if (scope.state.mode !== 'plan' && (await import('./shown-plan.js')).shownAt(scope) === undefined) {
+      const { isOnlyPlan, shownAt } = await import('./shown-plan.js');
+      if (scope.state.mode !== 'plan' && shownAt(scope) === undefined) {
         throw new Error('Plan mode is not on, so there is no plan to approve. Go on with the work.');
+      }
+      if (!isOnlyPlan(scope)) {
+        throw new Error('There are several calls of ExitPlanMode in this answer, and none was shown. Call it once.');
       }
       const plan = given?.trim() ? given : await readPlan(scope);
       if (plan === undefined) {

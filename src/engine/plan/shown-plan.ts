@@ -1,7 +1,7 @@
 /** What the log says of a plan that a person looks at. Pure. */
 import { type OpenCall, openCalls } from '../next-action.js';
 import type { SessionScope } from '../scope.js';
-import { isLifeEntry } from '../sessions/entry.js';
+import { type Entry, isLifeEntry } from '../sessions/entry.js';
 
 /**
  * Where the question stands in the log that a person was asked about a plan and that has not been denied: whoever approves
@@ -22,3 +22,16 @@ export function hasChosenPlan(scope: SessionScope): boolean {
   const since = scope.recorder.log.entries.slice(shownAt(scope) ?? Infinity);
   return since.some((entry) => isLifeEntry(entry) && entry.kind === 'set' && entry.mode === 'plan');
 }
+
+/** Calls of one answer are put to a person at once: of two plans nobody could tell which one is carried out. */
+export function isOnlyPlan({ recorder }: SessionScope): boolean {
+  const { entries } = recorder.log;
+  const last = entries.findLastIndex((entry) => plansIn(entry) > 0);
+  const start = entries.slice(0, last).findLastIndex(({ type }) => type === 'user');
+  return entries.slice(start + 1, last + 1).reduce((sum, entry) => sum + plansIn(entry), 0) <= 1;
+}
+
+const plansIn = (entry: Entry): number =>
+  isLifeEntry(entry) || entry.type !== 'assistant'
+    ? 0
+    : entry.message.content.filter((block) => block.type === 'tool_use' && block.name === 'ExitPlanMode').length;

@@ -12,6 +12,6 @@ export async function findMismatch(
   value: unknown,
 ): Promise<string | undefined> {
   const { checkAgainst } = await import('../tools/json-schema.js');
-  const problems = await checkAgainst(schema, value, 'output');
+  const problems = await checkAgainst(await parseOutputSchema(schema), value, 'output');
   return problems.length === 0 ? undefined : problems.join('\n');
 }

@@ -1,5 +1,6 @@
 /** The schema that a caller wants answers to match, looked at before anything is asked. */
 import { HeddleError } from '../../protocol/plain.js';
+import { modernize } from './dialect.js';
 
 /** A larger one would not fit into a request beside anything else. */
 const MAX_BYTES = 1024 * 1024;
@@ -8,7 +9,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * A copy of the schema as the model API takes it. Throws `invalid_config` for what is no schema, what has no object at its
- * root, what refers to something elsewhere, and what is too large.
+ * root, what refers to something elsewhere, what cannot be judged, and what is too large.
  */
 export async function parseOutputSchema(given: unknown): Promise<JsonSchema> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -18,6 +19,8 @@ export async function parseOutputSchema(given: unknown): Promise<JsonSchema> {
   if (schema.type === undefined && isTable(schema.properties)) schema.type = 'object';
   const fault = rootFault(schema);
   if (fault !== undefined) throw unusable(fault, 'Give it an object at its root: {type: "object", properties: {...}}.');
+  const unjudged = findUnjudged(schema);
+  if (unjudged !== undefined) throw unusable(unjudged);
   const { checkAgainst } = await import('../tools/json-schema.js');
   try {
     await checkAgainst(schema, {}, 'output');
@@ -43,6 +46,15 @@ function toPlain(given: object): Record<string, unknown> {
   const plain: unknown = JSON.parse(text ?? 'null');
   if (!isTable(plain)) throw unusable('it is not an object once it is written as JSON');
   return plain;
+}
+
+function findUnjudged(schema: Record<string, unknown>): string | undefined {
+  try {
+    return modernize(schema);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return 'it is nested too deep';
+    throw thrown;
+  }
 }
 
 /** The input of a tool is an object, and the API takes no choice between several. */

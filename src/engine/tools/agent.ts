@@ -1,5 +1,5 @@
 import type { TaskInput, ToolContext, ToolOutput, WholeTool } from '../../protocol/index.js';
-import { toEndOutput } from '../agents/end-output.js';
+import { toEndOutput, wholeText } from '../agents/end-output.js';
 import type { ReadyAgent, SessionAgents } from '../agents/session-agents.js';
 import type { Agent } from '../definitions/definition.js';
 import type { OutputFile } from '../sessions/kept-output.js';
@@ -59,7 +59,7 @@ async function waitFor(
 ): Promise<EngineOutput> {
   const { id, type } = agent.identity;
   const outcome = await agent.run(signal);
-  const { status, text, totalTokens, toolUses, durationMs } = outcome;
+  const { status, totalTokens, toolUses, durationMs } = outcome;
   const told = toEndOutput(id, outcome, { mayResume });
   if (status !== 'completed') return told;
   return {
@@ -69,7 +69,7 @@ async function waitFor(
       prompt,
       agentId: id,
       agentType: type,
-      content: [{ type: 'text', text }],
+      content: [{ type: 'text', text: wholeText(outcome) }],
       totalDurationMs: durationMs,
       totalTokens,
       totalToolUseCount: toolUses,
@@ -95,11 +95,12 @@ function launch(
     agent: { type, prompt, depth, ...(color && { color }) },
     soFar: () => agent.soFar(),
     async run(signal) {
-      const { status, text, totalTokens, toolUses, durationMs } = await agent.run(signal);
-      file.write(Buffer.from(text));
+      const { status, text, note, totalTokens, toolUses, durationMs } = await agent.run(signal);
+      file.write(Buffer.from(wholeText({ text, note })));
       file.close();
       const usage = { total_tokens: totalTokens, tool_uses: toolUses, duration_ms: durationMs };
-      const result = text.length <= MAX_TOLD ? text : `${cutText(text, MAX_TOLD)}\n[The rest is in ${file.path}]`;
+      const told = text.length <= MAX_TOLD ? text : `${cutText(text, MAX_TOLD)}\n[The rest is in ${file.path}]`;
+      const result = wholeText({ text: told, note });
       return { status, summary: `Agent "${description}" ${ENDS[status]}`, result, usage };
     },
   });

@@ -68,12 +68,20 @@ function keepEnd(text: string, length: number): string {
   return text.slice(text.length - length + (splitsPair ? 1 : 0));
 }
 
+/** A text at the end that is no longer than this says what the others are. */
+const MAX_CLOSING = 2_000;
+
 /** The blocks share the limits. What goes beyond them is kept in one file of texts and one of each image. */
 async function boundBlocks(
-  blocks: readonly ToolResultContentBlock[],
-  max: number,
+  all: readonly ToolResultContentBlock[],
+  limit: number,
   options: BoundOptions,
 ): Promise<ToolResultContentBlock[]> {
+  const last = all.at(-1);
+  const isClosed = all.length > 1 && last?.type === 'text' && last.text.length <= Math.min(MAX_CLOSING, limit / 10);
+  const closing = isClosed ? [{ ...last, text: last.text.toWellFormed() }] : [];
+  const blocks = isClosed ? all.slice(0, -1) : all;
+  const max = limit - (isClosed ? last.text.length : 0);
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text.toWellFormed()] : []));
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   const bounded: ToolResultContentBlock[] = [];
@@ -109,7 +117,7 @@ async function boundBlocks(
     bounded.push({ type: 'text', text });
   }
   if (keptImages !== undefined) bounded.push({ type: 'text', text: keptImages });
-  return bounded;
+  return [...bounded, ...closing];
 }
 
 /** What is too much would be read again at every resume. The built-in tools say nothing of a limit: theirs is known. */
