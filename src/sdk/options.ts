@@ -330,7 +330,6 @@ function checkOptions(options: Options): void {
   if (abortController !== undefined && !(abortController.signal instanceof AbortSignal)) {
     throw invalid('abortController must be an AbortController.', 'Give new AbortController().');
   }
-  refuseCallbacksOfAgents(options.agents);
   if (options.canUseTool && options.permissionPromptToolName) {
     throw invalid('canUseTool and permissionPromptToolName exclude each other.', 'Choose one.');
   }
@@ -342,26 +341,6 @@ function checkOptions(options: Options): void {
     throw new HeddleError('not_supported', 'This version does not suggest prompts.', {
       hint: 'Leave promptSuggestions out.',
     });
-  }
-}
-
-/** They would have to run where the agent does, which may be anywhere. */
-function refuseCallbacksOfAgents(agents: Options['agents'] = {}): void {
-  const find = (value: unknown, path: string): string | undefined => {
-    if (typeof value === 'function') return path;
-    if (typeof value !== 'object' || value === null) return undefined;
-    const isList = Array.isArray(value);
-    return Object.entries(value)
-      .map(([key, inner]) => find(inner, isList ? `${path}[${key}]` : `${path}.${key}`))
-      .find((found) => found !== undefined);
-  };
-  for (const [name, agent] of Object.entries(agents)) {
-    const path = find((agent as Partial<AgentDefinition> | undefined)?.hooks, `agents.${name}.hooks`);
-    if (path === undefined) continue;
-    throw invalid(
-      `${path} is a callback, and an agent cannot have callbacks.`,
-      'Give a hook as in a settings file ({type: "command", command: "..."}), or a callback in the option hooks, which is told agent_id and agent_type.',
-    );
   }
 }
 

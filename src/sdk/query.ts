@@ -37,7 +37,8 @@ export function openQuery(options: Options = {}): QueryHandle {
   const hooks = createHookBridge(options.hooks);
   const servers = new McpBridge(sdkServers(options.mcpServers));
   const connect = async (signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
-    const { outputFormat } = options;
+    const { outputFormat, agents } = options;
+    if (agents) (await import('./agent-callbacks.js')).refuseCallbacksOfAgents(agents);
     if (outputFormat) {
       config.jsonSchema = await toOutputSchema(outputFormat.schema);
       Object.assign(initialize, { jsonSchema: config.jsonSchema }, remoteConfig(options, config));
