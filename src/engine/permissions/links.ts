@@ -1,7 +1,9 @@
 /** Where a line leads through links: what stands behind a star, or below a folder, was not known when it was read. */
 import { basename } from 'node:path/posix';
+import { broughtTo, findBrought, linksBrought, type Toucher } from './brought.js';
 import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throughLinks } from './command.js';
 import { isKernelPath } from './path.js';
+import type { Touch } from './programs/effects.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
@@ -52,14 +54,29 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   };
   for (const { target, folders } of reading.redirections) if (target !== undefined) add(target.value, folders);
   const facts = factsOf(reading, COMMAND_TABLES);
+  const brought = findBrought(reading, facts);
+  let isReached = false;
+  const reach = (touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): void => {
+    isReached ||= brought.length > 0 && broughtTo(brought, touch, by).length > 0;
+  };
+  for (const redirection of reading.redirections) {
+    reach({ path: redirection.target?.value ?? '', access: 'read' }, redirection);
+  }
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
     const fact = facts(segment);
-    for (const { path } of allTouches(segment, fact)) add(path, segment.folders);
-    for (const { path, follows } of fact.touches) {
+    for (const touch of allTouches(segment, fact)) {
+      add(touch.path, segment.folders);
+      reach(touch, segment);
+    }
+    for (const touch of fact.touches) {
+      const { path, follows } = touch;
+      reach(touch, segment);
       if (follows === true) for (const raw of rawPaths(path, segment.folders)) put(throughLinks(raw), true);
     }
   }
+  // Links that lie in what the line copies or moves, and then goes through.
+  if (isReached) for (const text of linksBrought(brought)) put(text, true);
   return [...found].map(([text, follows]) => ({ text, follows }));
 }
 

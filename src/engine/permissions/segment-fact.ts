@@ -1,3 +1,4 @@
+import { type Bring, findBrings } from './programs/brings.js';
 import { type Danger, findDangers } from './programs/danger.js';
 import { type Touch, touchesOf } from './programs/effects.js';
 import { judgeReadOnly, type ReadOnlyUse } from './programs/readonly.js';
@@ -13,6 +14,7 @@ export class SegmentFact {
   #dangers: readonly Danger[] | undefined;
   #touches: readonly Touch[] | undefined;
   #written: Written | undefined;
+  #brings: readonly Bring[] | undefined;
 
   constructor(segment: Segment, tables: CommandTables) {
     this.#segment = segment;
@@ -38,6 +40,15 @@ export class SegmentFact {
       this.#tables.writers,
     );
     return this.#written;
+  }
+
+  /** Where it puts links, or what may hold some. */
+  get brings(): readonly Bring[] {
+    this.#brings ??= findBrings(
+      this.#segment.words.map(({ value }) => value),
+      this.#tables.writers,
+    );
+    return this.#brings;
   }
 
   /** Every path that it touches, or may touch. */

@@ -20,6 +20,7 @@ import { HOLE, isForeign, isNumeric } from './hole.js';
 import { ARITHMETIC, inspect, noteAssigned } from './inspect.js';
 import type { CommandReading, Redirection, Segment, Setting } from './reading.js';
 import { toRedirection } from './redirection.js';
+import { LineClock } from './line-clock.js';
 import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
 import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
@@ -58,6 +59,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
   const doubts = new Set<string>();
   const marks = new Set<string>();
   const guesses = new Set<string>();
+  const clock = new LineClock();
   let rounds = 0;
   const notes: Notes = {
     wrappers,
@@ -80,16 +82,18 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
     doubt: (reason) => void doubts.add(reason),
     segment(segment) {
       const key = keyOf(segment);
-      if (segments.has(key)) return;
-      if (segments.size < MAX_SEGMENTS) segments.set(key, segment);
+      const known = segments.get(key);
+      if (known?.when !== undefined) return clock.again(known.when);
+      if (segments.size < MAX_SEGMENTS) segments.set(key, { ...segment, when: clock.next() });
       else marks.add('cut');
     },
-    redirection: (redirection) => void redirections.push(redirection),
+    redirection: (redirection) => void redirections.push({ ...redirection, when: clock.next() }),
     setting(setting) {
       settings.push(setting);
       if (isEvaluatedName(setting.name)) doubts.add(EVALUATES);
     },
     mark: (what) => void marks.add(what),
+    repeated: (until, read) => clock.repeated(until, read),
     script: readScript,
     text: readText,
   };
@@ -162,7 +166,7 @@ function readStatement({ command, background }: Statement, frame: Frame, notes: 
   const { scope } = frame;
   if (background === true) {
     notes.mark('background');
-    return read(command, { ...frame, scope: scope.clone() }, notes);
+    return notes.repeated('end', () => read(command, { ...frame, scope: scope.clone() }, notes));
   }
   const { folders } = scope;
   read(command, frame, notes);
@@ -199,10 +203,12 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
       return inside(node.body, { scope: scope.clone() });
     case 'Coproc':
       notes.setting({ name: node.name?.value ?? 'COPROC', exported: false });
-      return read(
-        node.body,
-        { ...frame, scope: scope.clone(), isPiped: true, inputText: undefined, inputPaths: undefined },
-        notes,
+      return notes.repeated('end', () =>
+        read(
+          node.body,
+          { ...frame, scope: scope.clone(), isPiped: true, inputText: undefined, inputPaths: undefined },
+          notes,
+        ),
       );
     case 'If': {
       readList(node.clause, frame, notes);
@@ -259,12 +265,15 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
 
 function readPipeline(commands: readonly CommandNode[], frame: Frame, notes: Notes): void {
   if (commands.length === 1 && commands[0] !== undefined) return read(commands[0], frame, notes);
-  for (const [index, command] of commands.entries()) {
-    const before = commands[index - 1];
-    const piped =
-      before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths: foundBy(before) };
-    read(command, { ...frame, scope: frame.scope.clone(), ...piped }, notes);
-  }
+  // They run side by side.
+  notes.repeated('itself', () => {
+    for (const [index, command] of commands.entries()) {
+      const before = commands[index - 1];
+      const piped =
+        before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths: foundBy(before) };
+      read(command, { ...frame, scope: frame.scope.clone(), ...piped }, notes);
+    }
+  });
 }
 
 /** What a plain `echo` prints into a pipe. */
@@ -343,7 +352,10 @@ const MAX_ROUNDS = 3;
 const MAX_ALL_ROUNDS = 200;
 
 /** The body is read until it changes nothing more: what it sets holds in the next round. */
-function readLoop(frame: Frame, notes: Notes, round: (scope: Scope) => void): void {
+const readLoop = (frame: Frame, notes: Notes, round: (scope: Scope) => void): void =>
+  notes.repeated('itself', () => readRounds(frame, notes, round));
+
+function readRounds(frame: Frame, notes: Notes, round: (scope: Scope) => void): void {
   const { scope } = frame;
   const { mark } = scope;
   for (let count = 0; count < MAX_ROUNDS && notes.spendRound(); count += 1) {
@@ -409,10 +421,12 @@ function readFunction(name: Word, body: SyntaxNode, frame: Frame, notes: Notes):
   inner.forgetAll();
   if (notes.moves) inner.folders = undefined;
   inner.define(name.value);
-  read(
-    body as CommandNode,
-    { ...frame, scope: inner, isPiped: true, inputText: undefined, inputPaths: undefined },
-    notes,
+  notes.repeated('end', () =>
+    read(
+      body as CommandNode,
+      { ...frame, scope: inner, isPiped: true, inputText: undefined, inputPaths: undefined },
+      notes,
+    ),
   );
   scope.define(name.value);
 }

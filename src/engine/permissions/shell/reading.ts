@@ -1,5 +1,11 @@
 import type { ShellWord } from './word.js';
 
+/** When something runs, counted in the order of the line: from first to last, for it may run again. */
+export interface Moment {
+  first: number;
+  last: number;
+}
+
 /** One simple command that a line runs, with wrappers taken off. */
 export interface Segment {
   /** The command word first; never empty. */
@@ -23,6 +29,7 @@ export interface Segment {
   isPiped: boolean;
   /** The text of its here-document or here-string, where one is given. */
   inputText?: string;
+  when?: Moment;
 }
 
 /** A file that the shell itself opens. */
@@ -35,6 +42,7 @@ export interface Redirection {
   /** It opens a connection. */
   connects: boolean;
   folders: readonly string[] | undefined;
+  when?: Moment;
 }
 
 /** A variable that the line sets for what follows. */

@@ -230,8 +230,11 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
       runScript(inner, { ...run, notes, frame: next, assignments, sameShell, callsFunctions });
   };
   if (name === 'trap' && run.sameShell) frame.scope.forgetAll();
-  for (const inner of unwrapped.inner) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'run');
-  for (const inner of unwrapped.guesses ?? []) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'guess');
+  // Most wrappers run it once, but `xargs`, `find -exec` and `watch` do not, and `trap` does at the end.
+  run.notes.repeated(name === 'trap' ? 'end' : 'itself', () => {
+    for (const inner of unwrapped.inner) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'run');
+    for (const inner of unwrapped.guesses ?? []) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'guess');
+  });
   if (unwrapped.runsInput !== true) return;
   const { inputText } = frame;
   if (inputText === undefined) return notes.doubt('it runs what comes on its standard input');
