@@ -75,13 +75,14 @@ export function broughtTo(
   if (all.length === 0 || /^[\uE000\uE001]/.test(touch.path)) return [];
   const { when, folders } = by;
   const later = all.filter((each) => each.segment !== by && each.first <= (when?.last ?? Infinity));
-  if (later.length === 0 || ('words' in by && keepsToLinks((by as Segment).words.map(({ value }) => value)))) return [];
-  const isWord = touch.access === 'mention' && !touch.path.includes('/') && !looksLikeFile(touch.path);
-  // From a folder that is not known it may be any of them.
-  const raw =
-    folders === undefined && !touch.path.startsWith('/')
-      ? undefined
-      : rawPaths(touch.path, folders).flatMap(withClimbs);
+  if (later.length === 0) return [];
+  const values = 'words' in by ? (by as Segment).words.map(({ value }) => value) : [];
+  if (keepsToLinks(values)) return [];
+  // `npm test`: of a program that nobody knows not every word is a file.
+  const isWord =
+    touch.access === 'mention' && values[0] !== 'git' && !/\//.test(touch.path) && !looksLikeFile(touch.path);
+  const isOpen = folders === undefined && !touch.path.startsWith('/');
+  const raw = isOpen ? undefined : rawPaths(touch.path, folders).flatMap(withClimbs);
   return later.filter((each) => {
     if (isWord && each.isBelow === true) return false;
     return raw === undefined || raw.some((names) => isAt(names, each, touch.follows === true));
@@ -186,7 +187,7 @@ export class Ways {
     const isOpen = ways.some(
       (way) => isFree(way) || this.#all.some((each) => each.segment !== segment && isAt(namesOf(way), each, false)),
     );
-    return isOpen || !(isLink || this.#keepsDepth(brought)) ? ANYWHERE : ways;
+    return isOpen || !(isLink || this.#keepsDepth(brought)) ? [...ways, HOLE.any] : ways;
   }
 
   /** Links lead from the new place where they led from the old one. */

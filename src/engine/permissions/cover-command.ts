@@ -311,15 +311,20 @@ function coverWays(path: string, by: Toucher, { policy, waysOf }: CoverContext):
   return undefined;
 }
 
+/** What is written there is nowhere else than what it prints. */
+const STREAM = /^\/dev\/(?:null|stdout|stderr)$/;
+
 /** Commands that only make or change files which they name. */
 function coverEdit(segment: Segment, context: CoverContext): Cover | undefined {
   const values = segment.words.map(({ value }) => value);
   const isTee = values[0] === 'tee' && values.slice(1).every((value) => !value.startsWith('-') || value === '-a');
-  const paths = isTee ? values.slice(1).filter((value) => value !== '-a') : judgeFileChange(values);
+  const paths = isTee
+    ? values.slice(1).filter((value) => value !== '-a' && !STREAM.test(value))
+    : judgeFileChange(values);
   if (paths === undefined || segment.words.some(({ value }) => hasHole(value))) return undefined;
   for (const path of paths) {
     const cover = coverWrite(path, segment, context);
     if (!cover.isCovered) return cover;
   }
-  return { isCovered: true, edits: true };
+  return paths.length === 0 ? FREE : { isCovered: true, edits: true };
 }

@@ -5,7 +5,7 @@ import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throu
 import { isKernelPath } from './path.js';
 import type { Touch } from './programs/effects.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
-import { factsOf } from './segment-fact.js';
+import { factsOf, type SegmentFact } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 import { COMMAND_TABLES } from './tables.js';
@@ -29,6 +29,10 @@ export interface Template {
   text: string;
   /** Links below it are gone through, whatever they are called. */
   follows: boolean;
+  /** The names below it are cut at spaces; `unknown`: they are not all there yet. */
+  splits?: 'known' | 'unknown';
+  /** No link below it is meant. */
+  onlyFiles?: boolean;
 }
 
 const MAX_LOOKED = 250_000;
@@ -48,7 +52,7 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   };
   const add = (path: string, folders: readonly string[] | undefined): void => {
     const isBelow = path.includes(HOLE.below);
-    const isWanted = isPattern(path) || path.includes(HOLE.number) || (isBelow && !isPlain);
+    const isWanted = isPattern(path) || path.includes(HOLE.number) || (isBelow && (!isPlain || reading.splitsNames));
     if (!isWanted || isFree(path)) return;
     for (const raw of rawPaths(path, folders)) put(raw, isBelow && isSearchThrough);
   };
@@ -77,8 +81,23 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   }
   // Links that lie in what the line copies or moves, and then goes through.
   if (isReached) for (const text of linksBrought(brought)) put(text, true);
-  return [...found].map(([text, follows]) => ({ text, follows }));
+  // A line that makes names of its own makes them as it likes.
+  const { splitsNames } = reading;
+  const splits = splitsNames && (makesOddNames(reading, facts) ? 'unknown' : 'known');
+  return [...found].map(([text, follows]) => {
+    const onlyFiles = isPlain && !follows && !isPattern(text) && text.includes(HOLE.below);
+    return { text, follows, ...(splits && { splits }), ...(onlyFiles && { onlyFiles }) };
+  });
 }
+
+const makesOddNames = (
+  { segments, redirections }: CommandReading,
+  factOf: (segment: Segment) => SegmentFact,
+): boolean =>
+  redirections.some(({ writes, target }) => writes && isOddName(target?.value ?? HOLE.any)) ||
+  segments.some((segment) => [...factOf(segment).written.paths].some(isOddName));
+
+const isOddName = (path: string): boolean => ODD_NAME.test(path) || hasHole(path);
 
 /** Every search of the line finds files alone, and no links. */
 const findsOnlyFiles = ({ segments }: CommandReading): boolean =>
@@ -89,7 +108,7 @@ const ACTION = /^-(?:exec|ok|print|ls|fls|fprint|delete)/;
 
 function isOfFiles({ words }: Segment): boolean {
   const values = words.map(({ value }) => value);
-  if (values[0] === 'git') return !values.includes('ls-files');
+  if (values[0] === 'git') return !values.some((value) => value === 'ls-files' || value.startsWith('--name-'));
   const action = values.findIndex((value) => ACTION.test(value));
   const tests = action === -1 ? values : values.slice(0, action);
   // That a path is not wanted says nothing of what is found instead.
@@ -161,12 +180,13 @@ export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath
   // What was not looked at may be anywhere.
   const giveUp = ({ text }: Template): void => void found.push({ path: text, real: HOLE.any, matches: text });
   for (const template of templates.slice(0, MAX_TEMPLATES)) {
-    const { text, follows } = template;
+    const { text, follows, splits, onlyFiles = false } = template;
     const below = text.indexOf(HOLE.below);
+    if (below !== -1 && splits === 'unknown') giveUp(template);
     const ways = yield* walkNames(below === -1 ? text : text.slice(0, below), budget);
     const tail = text.slice(below + 1);
-    if (below !== -1) ways.push(...(yield* walkBelow(ways, { tail, follows, budget })));
-    const linked = ways.filter(({ isLinked }) => isLinked);
+    if (below !== -1) ways.push(...(yield* walkBelow(ways, { tail, follows, splits: splits !== undefined, budget })));
+    const linked = onlyFiles ? [] : ways.filter(({ isLinked }) => isLinked);
     const known = linked.slice(0, MAX_FOUND);
     const reals = yield* resolveAll(known);
     const places = new Map<string, string>();
@@ -213,11 +233,13 @@ function* walkNames(template: string, budget: Budget): Walk<Way[]> {
 /** Links anywhere below the folders, with what follows the name of one; where links are followed, below those as well. */
 function* walkBelow(
   roots: readonly Way[],
-  { tail, follows, budget }: { tail: string; follows: boolean; budget: Budget },
+  { tail, follows, splits, budget }: { tail: string; follows: boolean; splits: boolean; budget: Budget },
 ): Walk<Way[]> {
   const [end = '', ...rest] = tail.split('/');
   const more = follows || rest.length === 0 || hasHole(tail) ? '' : `/${rest.join('/')}`;
   const found: Way[] = [];
+  let hasPattern = false;
+  let hasLink = false;
   // Where links are followed, folders are known by where they really are, so that none is looked at twice.
   const seen = new Set<string>();
   const open: string[] = [];
@@ -238,6 +260,10 @@ function* walkBelow(
     for (const [at, folder] of batch.entries()) {
       for (const { name, kind } of lists[at] ?? []) {
         const path = `${folder}/${name}`;
+        if (splits && (kind === 'directory' || hasHole(end) || name.endsWith(end))) {
+          if (ODD_NAME.test(name) || (name.startsWith('-') && real.includes(folder))) budget.left = 0;
+          hasPattern ||= /[*?[]/.test(name);
+        }
         if (kind === 'directory') enter(path);
         if (kind === 'link' && (follows || hasHole(end) || name.endsWith(end)))
           links.push({ path: path + more, isLinked: true });
@@ -246,9 +272,15 @@ function* walkBelow(
     const reals = follows ? yield* resolveAll(links) : [];
     for (const folder of reals) if (folder !== undefined) enter(folder);
     for (const [at, link] of links.entries()) found.push(follows ? { ...link, real: reals[at] } : link);
+    hasLink ||= lists.some((list) => list?.some(({ kind }) => kind === 'link'));
   }
+  // A name that is a pattern may match that of a link.
+  if (hasPattern && hasLink) budget.left = 0;
   return found;
 }
+
+/** Names that become several words, or other ones. */
+const ODD_NAME = /[\s'"\\]/;
 
 function* look(folders: readonly string[], budget: Budget): Walk<Sight['entries']> {
   if (budget.left <= 0 || folders.length === 0) return [];

@@ -40,8 +40,15 @@ export function findBrings(values: readonly string[], writers: Readonly<Record<s
     return values.some((value) => GH_FETCHES.test(value))
       ? [{ place: '.', isBelow: true, isRepository: true }]
       : NOTHING;
+  if (/^7z[ar]?$/.test(name)) return unpackedBy7z(values.slice(1));
   const found = specOf(values, writers);
   return found === undefined ? NOTHING : broughtBy(found.args, found.spec);
+}
+
+function unpackedBy7z(args: readonly string[]): readonly Bring[] {
+  if (!args.some((arg) => arg === 'x' || arg === 'e' || isFree(arg))) return NOTHING;
+  const folders = valuesOf(args, 'o');
+  return (folders.length > 0 ? folders : ['.']).map((place) => ({ place, isBelow: true }));
 }
 
 function broughtBy(args: readonly string[], spec: WriterSpec): readonly Bring[] {
@@ -63,10 +70,13 @@ function broughtBy(args: readonly string[], spec: WriterSpec): readonly Bring[] 
     ];
   }
   const { targets, sources } = partsOf(args, spec);
+  if (brings.what === 'renamed') return [{ place: HOLE.any, ...known(operandsOf(args, spec)) }];
   // A word that may be a flag may name another place.
-  if (isUnclear || brings.what === 'renamed')
-    return [{ place: HOLE.any, ...known(brings.what === 'renamed' ? operandsOf(args, spec) : sources) }];
-  return targets.flatMap((target) => sources.flatMap((source) => put(source, { target, sources, spec, args })));
+  const elsewhere = isUnclear ? [{ place: HOLE.any, ...known(sources) }] : [];
+  return [
+    ...elsewhere,
+    ...targets.flatMap((target) => sources.flatMap((source) => put(source, { target, sources, spec, args }))),
+  ];
 }
 
 /** The places it is told, and what it puts there. */
@@ -150,7 +160,7 @@ function broughtByGit(values: readonly string[], writers: Readonly<Record<string
     case 'stash':
       return /^(?:list|show|drop|clear|create|store)$/.test(first) ? NOTHING : all;
     case 'submodule':
-      return first === '' || first === 'status' || first === 'summary' ? NOTHING : all;
+      return /^(?:|status|summary|foreach|init|deinit|sync|set-url|set-branch)$/.test(first) ? NOTHING : all;
     case 'worktree':
       return first === 'add' || hasHole(first) ? at(operands.slice(1)) : NOTHING;
     case 'clone':

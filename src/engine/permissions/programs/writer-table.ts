@@ -84,7 +84,6 @@ const PACK: WriterSpec = { writes: 'all', outputs: 'o output' };
 const COMPRESS: WriterSpec = {
   writes: 'all',
   spreads: 'r recursive',
-  recurses: 'r recursive',
   follows: 'always',
 };
 const OUTPUT: WriterSpec = { writes: 'none', outputs: 'o output' };
@@ -162,7 +161,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     follows: 'L dereference',
     // Without these it goes through links, and copies what is there.
     brings: {
-      with: 'r R a d P l s recursive archive no-dereference link symbolic-link preserve',
+      with: 'r R a d P l s recursive archive no-dereference link symbolic-link',
       what: 'copies',
     },
   },
@@ -231,7 +230,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   prettier: { writes: 'all', only: 'w write', spreads: 'always' },
   // In folders they go through links, also where they print what they read.
   ...each('gzip, gunzip, pigz, unpigz, compress, uncompress, zstd, unzstd, lz4, unlz4', COMPRESS),
-  ...each('zcat, gzcat, zstdcat, lz4cat', { ...COMPRESS, writes: 'none' }),
+  ...each('zcat, gzcat, zstdcat, lz4cat', { writes: 'none', recurses: 'r recursive', follows: 'always' }),
   bzip2: ALL,
   bunzip2: ALL,
   xz: ALL,
@@ -274,11 +273,6 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     takesNames: true,
   },
   ...each('7z, 7za, 7zr', ZIP7),
-  ...each('7z x, 7z e, 7za x, 7za e, 7zr x, 7zr e', {
-    ...ZIP7,
-    targets: 'o',
-    brings: { with: 'always', what: 'unknown' },
-  }),
   sort: { ...OUTPUT, lists: 'files0-from' },
   shuf: OUTPUT,
   iconv: OUTPUT,

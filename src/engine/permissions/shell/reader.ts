@@ -1,6 +1,5 @@
 import {
   type Case,
-  type Command,
   type CommandNode,
   type CompoundList,
   type For,
@@ -24,7 +23,7 @@ import { LineClock } from './line-clock.js';
 import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
 import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
-import { pathsFound } from './unwrap.js';
+import { foundBy } from './lister.js';
 import { KNOWN_PRINTERS } from './word.js';
 import { WRAPPERS, type WrapperSpec } from './wrapper-table.js';
 
@@ -121,6 +120,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
     background: marks.has('background'),
     tests: marks.has('tests'),
     hasForeignText: marks.has('foreign'),
+    splitsNames: marks.has('splits'),
   };
 }
 
@@ -284,36 +284,6 @@ function printedBy(node: CommandNode): string | undefined {
   );
   return isPlain ? node.args.map((word) => (word.type === 'Word' ? word.value : '')).join(' ') : undefined;
 }
-
-/** What a plain `find` or `git ls-files` prints into a pipe. */
-function foundBy(node: CommandNode): string[] | undefined {
-  if (node.type !== 'Command' || node.prefix.length > 0) return undefined;
-  if (listsFiles(node)) return pathsFound([{ value: 'find', splits: false }]);
-  if (node.name?.text !== 'find') return undefined;
-  const words = node.args.map((word) => (word.type === 'Word' ? withHoles(word) : ''));
-  const isPlain = node.suffix.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
-  if (!isPlain || words.some((word) => /^-(?:printf|fprint|exec|ok|ls)/.test(word))) return undefined;
-  return pathsFound(['find', ...words].map((value) => ({ value, splits: false })));
-}
-
-/** Without quotes the shell matches it against names first. */
-const withHoles = ({ text, value }: { text: string; value: string }): string =>
-  text === value ? value.replace(/\*|\[.*\]/g, HOLE.star).replaceAll('?', HOLE.one) : value;
-
-/** Paths below the folder it runs in, unless a word says otherwise. */
-const listsFiles = ({ name, suffix }: Command): boolean =>
-  name?.text === 'git' &&
-  suffix.every((part) => part.type === 'Word') &&
-  suffix[0]?.type === 'Word' &&
-  suffix[0].text === 'ls-files' &&
-  suffix
-    .slice(1)
-    .every(
-      (part) =>
-        part.type === 'Word' &&
-        /^(?:-[cmoz]|--(?:cached|modified|others|exclude-standard)|'?[\w*][\w./*-]*'?)$/.test(part.text) &&
-        !part.text.includes('..'),
-    );
 
 function readAndOr(
   { commands, operators }: { commands: readonly PipelineNode[]; operators: readonly string[] },

@@ -37,6 +37,8 @@ export interface Redirection {
   operator: string;
   /** Undefined when it could be several, or none. */
   target: ShellWord | undefined;
+  /** What is known of it then. */
+  text?: string;
   reads: boolean;
   writes: boolean;
   /** It opens a connection. */
@@ -68,6 +70,8 @@ export interface CommandReading {
   tests: boolean;
   /** A here-document or here-string holds what is not set in the line. */
   hasForeignText: boolean;
+  /** Names of files that were listed are cut at spaces, or matched against names once more. */
+  splitsNames: boolean;
 }
 
 export const nameOf = ({ words }: Segment): string => words[0]?.value ?? '';
