@@ -148,6 +148,7 @@ export class Ways {
 
   /** Places with holes; the widest hole where nothing is known. */
   of(touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): readonly string[] {
+    if (this.#all.length === 0) return NOWHERE;
     const ways = broughtTo(this.#all, touch, by).flatMap((each) => this.#through(each));
     return ways.length > 1 ? [...new Set(ways)] : ways;
   }
@@ -209,6 +210,7 @@ export class Ways {
   }
 }
 
+const NOWHERE: readonly string[] = [];
 const ANYWHERE: readonly string[] = [HOLE.any];
 const ALWAYS: Moment = { first: Infinity, last: Infinity };
 

@@ -6,6 +6,8 @@ import { findWrites, type Written } from './programs/writes.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
 
+const NO_BRINGS: readonly Bring[] = [];
+
 /** What is known of one command, found out when it is first asked for. */
 export class SegmentFact {
   readonly #segment: Segment;
@@ -44,10 +46,7 @@ export class SegmentFact {
 
   /** Where it puts links, or what may hold some. */
   get brings(): readonly Bring[] {
-    this.#brings ??= findBrings(
-      this.#segment.words.map(({ value }) => value),
-      this.#tables.writers,
-    );
+    this.#brings ??= this.use === undefined ? findBrings(this.#segment.words, this.#tables.writers) : NO_BRINGS;
     return this.#brings;
   }
 

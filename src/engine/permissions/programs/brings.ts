@@ -10,6 +10,7 @@ import {
   operandsOf,
   specOf,
   under,
+  MAX_PAIRS,
   unpackedWrites,
   valuesOf,
 } from './writes.js';
@@ -33,16 +34,37 @@ const NOTHING: readonly Bring[] = [];
 const GH_FETCHES = /^(?:checkout|co|clone|fork|sync)$/;
 
 /** What a command brings to which places. */
-export function findBrings(values: readonly string[], writers: Readonly<Record<string, WriterSpec>>): readonly Bring[] {
-  const name = basename(values[0] ?? '');
+export function findBrings(
+  given: readonly { value: string }[],
+  writers: Readonly<Record<string, WriterSpec>>,
+): readonly Bring[] {
+  const name = basename(given[0]?.value ?? '');
+  const isOwn = name === 'git' || name === 'gh' || name.startsWith('7z');
+  if (!isOwn && !bringersOf(writers).has(name.replace(/^g(?=[a-z])/, '')) && !bringersOf(writers).has(name))
+    return NOTHING;
+  const values = given.map(({ value }) => value);
   if (name === 'git') return broughtByGit(values, writers);
-  if (name === 'gh')
-    return values.some((value) => GH_FETCHES.test(value))
-      ? [{ place: '.', isBelow: true, isRepository: true }]
-      : NOTHING;
-  if (/^7z[ar]?$/.test(name)) return unpackedBy7z(values.slice(1));
+  if (name === 'gh') return values.some((value) => GH_FETCHES.test(value)) ? [HERE] : NOTHING;
+  if (isOwn) return unpackedBy7z(values.slice(1));
   const found = specOf(values, writers);
   return found === undefined ? NOTHING : broughtBy(found.args, found.spec);
+}
+
+const HERE: Bring = { place: '.', isBelow: true, isRepository: true };
+
+const BRINGERS = new WeakMap<object, ReadonlySet<string>>();
+
+/** Programs of the table that bring something. */
+function bringersOf(writers: Readonly<Record<string, WriterSpec>>): ReadonlySet<string> {
+  let found = BRINGERS.get(writers);
+  if (found === undefined) {
+    const keys = Object.keys(writers).filter(
+      (key) => writers[key]?.brings !== undefined || writers[key]?.unpacks !== undefined,
+    );
+    found = new Set(keys.map((key) => key.split(' ')[0] as string));
+    BRINGERS.set(writers, found);
+  }
+  return found;
 }
 
 function unpackedBy7z(args: readonly string[]): readonly Bring[] {
@@ -73,6 +95,10 @@ function broughtBy(args: readonly string[], spec: WriterSpec): readonly Bring[] 
   if (brings.what === 'renamed') return [{ place: HOLE.any, ...known(operandsOf(args, spec)) }];
   // A word that may be a flag may name another place.
   const elsewhere = isUnclear ? [{ place: HOLE.any, ...known(sources) }] : [];
+  if (targets.length * sources.length > MAX_PAIRS) {
+    const [target = HOLE.any] = targets;
+    return [...elsewhere, targets.length === 1 ? { place: target, ...known(sources) } : { place: HOLE.any }];
+  }
   return [
     ...elsewhere,
     ...targets.flatMap((target) => sources.flatMap((source) => put(source, { target, sources, spec, args }))),

@@ -208,7 +208,7 @@ function linkedWrites(args: readonly string[], spec: WriterSpec): Write[] {
 }
 
 /** Several folders, each with all of the names, are no more than this many places; of one folder any number is. */
-const MAX_PAIRS = 64;
+export const MAX_PAIRS = 64;
 
 /** What was not looked at may be anything, even what is protected. */
 const UNSEEN: Write[] = [{ path: HOLE.any }, { path: `${HOLE.any}/.claude` }];

@@ -6,11 +6,11 @@ import { isQuiet, type ShellWord } from './word.js';
 
 /** What a plain `find`, `git ls-files` or `git diff --name-only` prints. */
 export function foundBy(node: CommandNode): string[] | undefined {
-  if (node.type !== 'Command' || node.prefix.length > 0) return undefined;
+  if (node.type !== 'Command' || node.prefix.length > 0 || !node.redirects.every(isQuiet)) return undefined;
   if (listsFiles(node)) return pathsFound([{ value: 'find', splits: false }]);
   if (node.name?.text !== 'find') return undefined;
   const words = node.args.map((word) => (word.type === 'Word' ? withHoles(word) : ''));
-  const isPlain = node.suffix.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
+  const isPlain = node.args.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
   if (!isPlain || words.some((word) => /^-(?:printf|fprint|exec|ok|ls)/.test(word))) return undefined;
   return pathsFound(['find', ...words].map((value) => ({ value, splits: false })));
 }
@@ -27,9 +27,9 @@ const LISTS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Paths below the folder it runs in, unless a word says otherwise. */
-function listsFiles({ name, suffix }: Command): boolean {
+function listsFiles({ name, args: written }: Command): boolean {
   if (name?.text !== 'git') return false;
-  const [subcommand = '', ...args] = suffix.map((part) => (part.type === 'Word' ? part.text : ' '));
+  const [subcommand = '', ...args] = written.map((part) => (part.type === 'Word' ? part.text : ' '));
   const known = Object.hasOwn(LISTS, subcommand) ? LISTS[subcommand] : undefined;
   if (known === undefined || (subcommand === 'diff' && !args.includes('--name-only'))) return false;
   return args.every((arg) => known.test(arg) && !arg.includes('..'));
@@ -52,7 +52,7 @@ export function listedBy({ parts }: Word): ShellWord[] | undefined {
   const { command } = statement;
   const commands = command.type === 'Pipeline' ? command.commands : command.type === 'Command' ? [command] : [];
   const [first, ...rest] = commands;
-  if (first?.type !== 'Command' || !first.redirects.every(isQuiet) || !rest.every(passesOn)) return undefined;
+  if (first === undefined || !rest.every(passesOn)) return undefined;
   return foundBy(first)?.map((value) => ({ value, splits: true }));
 }
 

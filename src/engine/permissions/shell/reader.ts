@@ -83,10 +83,14 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
       const key = keyOf(segment);
       const known = segments.get(key);
       if (known?.when !== undefined) return clock.again(known.when);
-      if (segments.size < MAX_SEGMENTS) segments.set(key, { ...segment, when: clock.next() });
-      else marks.add('cut');
+      if (segments.size >= MAX_SEGMENTS) return void marks.add('cut');
+      segment.when = clock.next();
+      segments.set(key, segment);
     },
-    redirection: (redirection) => void redirections.push({ ...redirection, when: clock.next() }),
+    redirection(redirection) {
+      redirection.when = clock.next();
+      redirections.push(redirection);
+    },
     setting(setting) {
       settings.push(setting);
       if (isEvaluatedName(setting.name)) doubts.add(EVALUATES);
