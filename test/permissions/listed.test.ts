@@ -118,6 +118,8 @@ describe('E2 searches under a rule that denies a hidden file', () => {
 
   it.each([
     "git grep -n foo -- '*.ts'",
+    "wc -l $(git ls-files '*.ts')",
+    "git ls-files -m '*.ts' | xargs cat",
     'git grep -l TODO src',
     'git grep -n TODO main src',
     'rg -t ts foo',
@@ -144,6 +146,9 @@ describe('E2 searches under a rule that denies a hidden file', () => {
     "rg foo -g '*.ts' -g '.env'",
     "rg foo --iglob '.ENV'",
     'rg foo --hidden',
+    'wc -l $(git ls-files *.ts)',
+    "wc -l $(git ls-files '*.ts' '*')",
+    "wc -l $(git ls-files '*v')",
     'git grep -l TODO gone',
     'git grep -l TODO src gone',
     'git grep --threads 2 TODO src',

@@ -7,7 +7,7 @@ import { isQuiet, type ShellWord } from './word.js';
 /** What a plain `find`, `git ls-files` or `git diff --name-only` prints. */
 export function foundBy(node: CommandNode): string[] | undefined {
   if (node.type !== 'Command' || node.prefix.length > 0 || !node.redirects.every(isQuiet)) return undefined;
-  if (listsFiles(node)) return pathsFound([{ value: 'find', splits: false }]);
+  if (listsFiles(node)) return pathsFound(['find', '.', ...endOf(node)].map((value) => ({ value, splits: false })));
   if (node.name?.text !== 'find') return undefined;
   const words = node.args.map((word) => (word.type === 'Word' ? withHoles(word) : ''));
   const isPlain = node.args.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
@@ -33,6 +33,12 @@ function listsFiles({ name, args: written }: Command): boolean {
   const known = Object.hasOwn(LISTS, subcommand) ? LISTS[subcommand] : undefined;
   if (known === undefined || (subcommand === 'diff' && !args.includes('--name-only'))) return false;
   return args.every((arg) => known.test(arg) && !arg.includes('..'));
+}
+
+/** `git ls-files '*.ts'` lists names that end so; without the quotes it may be a folder that is called so. */
+function endOf({ args }: Command): readonly string[] {
+  const [only, ...more] = args.slice(1).filter(({ text }) => !text.startsWith('-'));
+  return more.length === 0 && /^'\*[\w.-]+'$/.test(only?.text ?? '') ? ['-name', only?.text.slice(1, -1) ?? ''] : [];
 }
 
 /** They pass on some of the lines, as they are. */

@@ -96,7 +96,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
       if (isEvaluatedName(setting.name)) doubts.add(EVALUATES);
     },
     mark: (what) => void marks.add(what),
-    repeated: (until, read) => clock.repeated(until, read),
+    repeated: (until, reading) => clock.repeated(until, reading),
     script: readScript,
     text: readText,
   };
