@@ -342,7 +342,7 @@ const OPERANDS: Readonly<Record<ReadOnlySpec['operands'], string>> = {
   text: 'a',
   none: '',
 };
-const SPECIAL: Readonly<Record<string, string>> = { date: '', sleep: '1' };
+const SPECIAL: Readonly<Record<string, string>> = { date: '', sleep: '1', printenv: 'HOME' };
 
 describe('programs that only read', () => {
   const entries = Object.entries(COMMAND_TABLES.programs);
@@ -600,6 +600,9 @@ describe('programs that write', () => {
     expect(mutants.length).toBeGreaterThan(30);
   });
 
+  const withoutFlag = (brings: WriterSpec['brings'], flag: string): WriterSpec['brings'] =>
+    brings === undefined || brings.with === flag ? undefined : { ...brings, with: dropWord(brings.with, flag) };
+
   it('E2 what lies below, what is listed, and what is not named counts', () => {
     const mutants = entries.flatMap(([key, spec]): Mutant[] => {
       const { only, make, each } = of(key, spec);
@@ -646,6 +649,15 @@ describe('programs that write', () => {
         ...(spec.takesNames === true
           ? [make('takesNames', asked(`${key} <<E\n+++ b/.mcp.json\nE`, { allow: ['Bash(*)'] }), { takesNames: false })]
           : []),
+        ...(spec.brings === undefined
+          ? []
+          : words(spec.brings.with).map((flag) =>
+              make(
+                `brings ${flag}`,
+                asked(`${key} ${flag === 'always' ? '' : flagOf(flag)} -- src m; cat m/a.txt`, DENY_LINKED),
+                { brings: withoutFlag(spec.brings, flag) },
+              ),
+            )),
         ...(spec.here === undefined ? [] : [make('here', asked(key, DENY_BELOW), { here: undefined })]),
         ...each('starts', (flag) => ({
           command: `${key} ${valueOf(key, flag).replace(/k$/, 'src')} -cf - k`,

@@ -29,14 +29,20 @@ const PATHS =
     '|',
   );
 const LATE = '||||||-n|-u|-b|-c|-i|-r|-e p|--|-h'.split('|');
+const AWAY = ['rm -rf made', 'rm -r made', 'rm -rf ./made'];
 const MARKS = '-I{}|-I A|-i|-L1|-n1|-n9|--replace|'.split('|');
 
 /** One line that reads something, somehow. */
 function createLine(random: Random): string {
   const program = random.pick(PROGRAMS);
   const path = (): string => random.pick(PATHS);
-  const folder = (): string => random.pick(['.', '..', 'sub', 'ldir', 'lin', '/proc/self/cwd', 'l*', 'sub/..', '$PWD']);
+  const folder = (): string =>
+    random.pick(['.', '..', 'sub', 'ldir', 'lin', '/proc/self/cwd', 'l*', 'sub/..', '$PWD', 'cut']);
   const marks = (): string => `${random.pick(MARKS)} ${random.pick(MARKS)}`;
+  const inside = (): string =>
+    random.pick(['*', 'lfile.txt', 'sub/lfile.txt', 'secret.txt', 'c.txt', '../.env', '.env']);
+  const bring = (): string =>
+    `${random.pick(['cp -r', 'cp -a', 'cp -P', 'cp', 'ln -s', 'ln', 'rsync -a', 'cp -rT'])} ${path()} made`;
   const forms: readonly (() => string)[] = [
     () => `${program} ${path()} ${random.pick(LATE)}`,
     () => `${program} ${path()} ${path()} ${random.pick(LATE)}`,
@@ -75,6 +81,16 @@ function createLine(random: Random): string {
     () => `tar ${random.pick(['ch', '-ch', '-c --dereference', 'c'])} ${path()}`,
     () =>
       `cp -r${random.pick(['L', 'H', 'P', ' --dereference', ''])} ${folder()} ../copy && cat ../copy/*; rm -rf ../copy`,
+    () => `${bring()}; ${program} made/${inside()}; ${random.pick(AWAY)}`,
+    () => `${bring()}; cd made && ${program} ${inside()}; cd ..; ${random.pick(AWAY)}`,
+    () => `${bring()}; find ${random.pick(['made', '.', '-L made'])} -exec ${program} {} +; ${random.pick(AWAY)}`,
+    () => `for i in 1 2; do ${program} made/${inside()}; ${bring()}; done; rm -rf made`,
+    () => `cp -r ${folder()} mid; mv mid made; ${program} made/${inside()}; rm -rf made mid`,
+    () => `gzip -${random.pick(['rc', 'cfr', 'c'])} ${path()} | zcat`,
+    () => `${program} $(find ${folder()} -name '*.t*')`,
+    () => `${program} "$(git ls-files ${random.pick(['', 'sub', "'*.txt'"])})"`,
+    () => `for f in $(find ${folder()}${random.pick(['', ' -type f'])}); do ${program} "$f"; done`,
+    () => `git diff --name-only ${random.pick(['', 'HEAD', '--cached'])} | xargs -r ${program}`,
     () => `printf '%s' ${path()} | tar ${random.pick(['ch', 'c'])} -T -`,
     () => `ln -s ../../outside sub/made; cat sub/made/*; rm -f sub/made`,
   ];
@@ -106,6 +122,9 @@ function createScene(): Scene {
   symlinkSync('../outside', join(project, 'ldir'));
   symlinkSync('../../outside/secret.txt', join(project, 'sub/lfile.txt'));
   symlinkSync('sub', join(project, 'lin'));
+  // Cut at its spaces, this path names another file.
+  mkdirSync(join(project, 'cut/a ldir'), { recursive: true });
+  writeFileSync(join(project, 'cut/a ldir/secret.txt b.ts'), 'x\n');
   git('add', '-A');
   git('commit', '-qm', 'two');
   git('branch', '-f', 'next.js');
@@ -124,6 +143,9 @@ const ENV = {
   GIT_COMMITTER_EMAIL: 'a@b.c',
 };
 
+/** What they make, the line takes away. */
+const MAKERS = ['Bash(cp:*)', 'Bash(mv:*)', 'Bash(ln:*)', 'Bash(rm:*)', 'Bash(rsync:*)'];
+
 async function judge(command: string, { project, root }: Scene, isRuled: boolean): Promise<string> {
   const home = ENV.HOME;
   const accesses: JudgedAccess[] = commandAccesses(command, project, home).map(({ path, access }) => ({
@@ -136,7 +158,7 @@ async function judge(command: string, { project, root }: Scene, isRuled: boolean
   for (const { path, real, matches } of await findLinked(command, { cwd: project, home }, disk)) {
     accesses.push({ path: real, given: path, access: 'read', matches });
   }
-  const rules = isRuled ? { allow: ['Bash'], deny: ['Read(./.env)', `Read(/${root}/outside/**)`] } : {};
+  const rules = isRuled ? { allow: ['Bash'], deny: ['Read(./.env)', `Read(/${root}/outside/**)`] } : { allow: MAKERS };
   const book = compileRules([{ name: 'user', base: project, ...rules }], { home });
   return decidePermission(
     { tool: 'Bash', input: { command }, readOnly: false, edits: false, accesses, command },

@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
+import type { Toucher } from './brought.js';
 import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn, throughLinks } from './command.js';
 import { readableIn } from './judge-paths.js';
 import type { LineContext } from './line-context.js';
@@ -38,6 +39,7 @@ const VARIABLE = "A variable in this command can't be checked before it runs";
 const APPROVAL = 'This command requires approval';
 const OUTSIDE_READ = 'Path is outside allowed working directories';
 const NOT_SEEN = 'It may read through links, and could not be looked at everywhere';
+const BROUGHT = 'It may go through a link that this line itself puts there';
 const OTHER_REPOSITORY = 'It may run programs that the repository there names';
 const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
 const OUTSIDE_LINK = 'A link would lead outside allowed working directories';
@@ -166,6 +168,8 @@ function coverWrites(segment: Segment, context: CoverContext): Cover | undefined
       const isLinked = basename(values[0] ?? '') === 'ln' && path !== values.at(-1);
       return no(isLinked ? OUTSIDE_LINK : OUTSIDE_WRITE, { path: real, isOutside: true });
     }
+    const lost = coverWays(path, segment, context);
+    if (lost !== undefined) return lost;
   }
   return undefined;
 }
@@ -209,7 +213,8 @@ function coverMove(segment: Segment, context: CoverContext): Cover {
     if (real === undefined || !isWithinRoots(real, policy.roots))
       return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
   }
-  return FREE;
+  const isLost = (way: string): boolean => isFree(way) || !isWithinRoots(way, policy.roots);
+  return context.waysOf({ path: target, access: 'read' }, segment).some(isLost) ? no(BROUGHT, { path: target }) : FREE;
 }
 
 function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext): Cover {
@@ -226,7 +231,7 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
   if (use.paths.length === 0) return FREE;
   if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted) return no(APPROVAL);
   for (const path of use.paths) {
-    const cover = coverRead({ path, follows: use.follows === true }, segment.folders, context);
+    const cover = coverRead({ path, follows: use.follows === true }, segment, context);
     if (!cover.isCovered) return cover;
   }
   return FREE;
@@ -239,12 +244,9 @@ function runsAtRoot({ folders, words }: Segment, { policy, places }: CoverContex
   return found.length > 0 && found.every((folder) => policy.roots.includes(places.get(folder) ?? folder));
 }
 
-function coverRead(
-  { path, follows }: { path: string; follows: boolean },
-  folders: readonly string[] | undefined,
-  context: CoverContext,
-): Cover {
+function coverRead({ path, follows }: { path: string; follows: boolean }, by: Toucher, context: CoverContext): Cover {
   const { policy, places, linked } = context;
+  const { folders } = by;
   if (isFree(path)) return no(APPROVAL);
   // What a substitution prints is read through a descriptor.
   if (path === `/dev/fd/${HOLE.number}`) return FREE;
@@ -264,21 +266,25 @@ function coverRead(
     if (isFree(real)) return no(NOT_SEEN);
     if (!isOpen(real)) return no(OUTSIDE_READ, { path: literalStart(real), isOutside: true });
   }
+  for (const way of context.waysOf({ path, access: 'read', follows }, by)) {
+    if (isFree(way)) return no(BROUGHT, { path });
+    if (!isOpen(way)) return no(OUTSIDE_READ, { path: literalStart(way), isOutside: true });
+  }
   return FREE;
 }
 
 function coverRedirection(redirection: Redirection, context: CoverContext): Cover {
-  const { target, folders, reads, writes, connects } = redirection;
+  const { target, reads, writes, connects } = redirection;
   if (context.whole !== undefined && !(connects && context.isWatched)) return { isCovered: true, rule: context.whole };
   if (connects) return no('It opens a connection');
   if (target === undefined || isForeign(target.value)) return no(VARIABLE);
-  if (writes) return coverWrite(target.value, folders, context);
-  return reads ? coverRead({ path: target.value, follows: false }, folders, context) : FREE;
+  if (writes) return coverWrite(target.value, redirection, context);
+  return reads ? coverRead({ path: target.value, follows: false }, redirection, context) : FREE;
 }
 
-function coverWrite(path: string, folders: readonly string[] | undefined, context: CoverContext): Cover {
+function coverWrite(path: string, by: Toucher, context: CoverContext): Cover {
   const { policy, places } = context;
-  const found = placesOf(path, folders);
+  const found = placesOf(path, by.folders);
   if (hasHole(path) || climbsBack(path) || found.length === 0 || found.some(leadsAnywhere)) return no(APPROVAL);
   let rule: CompiledRule | undefined;
   for (const place of found) {
@@ -290,18 +296,35 @@ function coverWrite(path: string, folders: readonly string[] | undefined, contex
     if (policy.mode !== 'acceptEdits' || isProtected(real))
       return no(`Writing to ${real} needs approval`, { path: real });
   }
+  const lost = coverWays(path, by, context);
+  if (lost !== undefined) return lost;
   return { isCovered: true, edits: true, ...(rule !== undefined && { rule }) };
 }
+
+/** A write through what the line itself has put there. */
+function coverWays(path: string, by: Toucher, { policy, waysOf }: CoverContext): Cover | undefined {
+  for (const way of waysOf({ path, access: 'write' }, by)) {
+    if (isFree(way)) return no(BROUGHT, { path });
+    if (!isWithinRoots(way, policy.roots)) return no(OUTSIDE_WRITE, { path: literalStart(way), isOutside: true });
+    if (isProtected(way)) return no(`Writing to ${way} needs approval`, { path: way });
+  }
+  return undefined;
+}
+
+/** What is written there is nowhere else than what it prints. */
+const STREAM = /^\/dev\/(?:null|stdout|stderr)$/;
 
 /** Commands that only make or change files which they name. */
 function coverEdit(segment: Segment, context: CoverContext): Cover | undefined {
   const values = segment.words.map(({ value }) => value);
   const isTee = values[0] === 'tee' && values.slice(1).every((value) => !value.startsWith('-') || value === '-a');
-  const paths = isTee ? values.slice(1).filter((value) => value !== '-a') : judgeFileChange(values);
+  const paths = isTee
+    ? values.slice(1).filter((value) => value !== '-a' && !STREAM.test(value))
+    : judgeFileChange(values);
   if (paths === undefined || segment.words.some(({ value }) => hasHole(value))) return undefined;
   for (const path of paths) {
-    const cover = coverWrite(path, segment.folders, context);
+    const cover = coverWrite(path, segment, context);
     if (!cover.isCovered) return cover;
   }
-  return { isCovered: true, edits: true };
+  return paths.length === 0 ? FREE : { isCovered: true, edits: true };
 }

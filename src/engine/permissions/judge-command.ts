@@ -174,9 +174,12 @@ function mayBeOpened(pattern: PathPattern, { includes, skipsHidden }: Touch): bo
   return includes === undefined || name === undefined || includes.some((include) => mayInclude(include, name));
 }
 
+/** How its last name begins, at least. */
 function endOf({ steps, anchor }: PathPattern): string {
   const last = steps.length === 0 ? { name: anchor.split('/').at(-1) ?? '' } : steps.at(-1);
-  return last !== undefined && 'name' in last ? last.name : '';
+  if (last === undefined || 'name' in last) return last?.name ?? '';
+  const first = 'tokens' in last ? last.tokens[0] : undefined;
+  return first?.kind === 'text' ? first.text : '';
 }
 
 /** A star that is not quoted is one of the shell first, and of the search where no file matches. */

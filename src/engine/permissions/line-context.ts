@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
+import { findBrought, madeBefore, type Toucher, Ways } from './brought.js';
 import {
   climbsBack,
   leadsAnywhere,
@@ -14,7 +15,7 @@ import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole, mayBeParent } from './shell/hole.js';
+import { HOLE, hasHole, isFree, mayBeParent } from './shell/hole.js';
 import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
 
@@ -23,6 +24,8 @@ export interface LineTouch {
   touch: Touch;
   folders: readonly string[] | undefined;
   forms: readonly PathForm[];
+  /** It may lead anywhere, through what the line itself has put there; `link`: through a link that it makes. */
+  isLost?: 'link' | 'tree';
 }
 
 export interface PathForm {
@@ -47,6 +50,8 @@ export interface LineContext {
   cwd: string;
   home: string;
   factOf(segment: Segment): SegmentFact;
+  /** Where a path may lead through what the line has put there before. */
+  waysOf(touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): readonly string[];
   /** Found out when it is first asked for. */
   touched(): readonly LineTouch[];
 }
@@ -60,6 +65,8 @@ export function toLineContext(
   const reading = readLine(command, { cwd, home, tables });
   const places = new Map(accesses.map(({ given, path }) => [given ?? path, path]));
   let touched: readonly LineTouch[] | undefined;
+  let ways: Ways | undefined;
+  const factOf = factsOf(reading, tables);
   const context = {
     reading,
     policy,
@@ -70,7 +77,12 @@ export function toLineContext(
     linked: linkedOf(accesses),
     cwd,
     home,
-    factOf: factsOf(reading, tables),
+    factOf,
+    ways(): Ways {
+      ways ??= new Ways(findBrought(reading, factOf), context, madeBefore(reading, factOf));
+      return ways;
+    },
+    waysOf: (touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher) => context.ways().of(touch, by),
     touched() {
       touched ??= findTouches(context);
       return touched;
@@ -90,32 +102,50 @@ function linkedOf(accesses: readonly JudgedAccess[]): ReadonlyMap<string, readon
   return linked;
 }
 
-function findTouches(context: Omit<LineContext, 'touched'>): LineTouch[] {
+type Ground = Omit<LineContext, 'touched'> & { ways(): Ways };
+
+function findTouches(context: Ground): LineTouch[] {
   const { reading, factOf } = context;
   const found: LineTouch[] = [];
-  const add = (touch: Touch, folders: readonly string[] | undefined): void =>
-    void found.push({ touch, folders, forms: formsOf(touch, folders, context) });
-  for (const { target, writes, reads, folders } of reading.redirections) {
+  const add = (touch: Touch, by: Toucher): void => {
+    const { folders } = by;
+    const forms = formsOf(touch, folders, context);
+    const ways = context.waysOf(touch, by);
+    if (ways.length === 0) return void found.push({ touch, folders, forms });
+    const isLost = !ways.some(isFree) ? undefined : context.ways().isThroughOwn(touch, by) ? 'link' : 'tree';
+    const more = ways.map((way) => toPossible(way, context.policy));
+    found.push({ touch, folders, forms: [...forms, ...more], ...(isLost && { isLost }) });
+  };
+  for (const redirection of reading.redirections) {
+    const { target, text, writes, reads } = redirection;
     const path = target?.value ?? HOLE.any;
-    if (reads) add({ path, access: 'read' }, folders);
-    if (writes) add({ path, access: 'write' }, folders);
+    if (writes && text !== undefined) add({ path: text, access: 'write' }, redirection);
+    if (reads) add({ path, access: 'read' }, redirection);
+    if (writes) add({ path, access: 'write' }, redirection);
   }
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
     const isCode = INTERPRETERS.test(basename(nameOf(segment)));
     for (const touch of factOf(segment).touches) {
       // A path inside of a program is one that it opens; inside of other texts it may be just a word.
-      add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment.folders);
+      add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment);
     }
   }
   return found;
+}
+
+const foldsNames = ({ platform }: PermissionPolicy): boolean => platform === 'darwin' || platform === 'win32';
+
+function toPossible(path: string, policy: PermissionPolicy): PathForm {
+  const form = foldsNames(policy) ? path.toLowerCase() : path;
+  return { path: form, key: hasHole(form) ? undefined : toPathKey(form), isPossible: true };
 }
 
 /** From each folder it may start in, as it is written and where links lead. */
 function formsOf(
   { path, follows }: Touch,
   folders: readonly string[] | undefined,
-  { places, linked, home, policy }: Omit<LineContext, 'touched'>,
+  { places, linked, home, policy }: Pick<LineContext, 'places' | 'linked' | 'home' | 'policy'>,
 ): PathForm[] {
   if (path === '' || path.length > 1_000) return [];
   if (/^[\uE000\uE001]/.test(path)) return [{ path: HOLE.any, key: undefined }];
@@ -125,7 +155,7 @@ function formsOf(
     : (folders?.map((folder) => resolveFrom(folder, written)) ?? [`${HOLE.any}/${written}`]);
   const forms: PathForm[] = [];
   const add = (form: string): void => void forms.push({ path: form, key: hasHole(form) ? undefined : toPathKey(form) });
-  const folds = policy.platform === 'darwin' || policy.platform === 'win32';
+  const folds = foldsNames(policy);
   const isPlain = !hasHole(written) && !written.includes('..');
   for (const each of isPlain ? [] : rawPaths(written, folders)) {
     const roots = rootsIn(each, undefined).flatMap((root) =>
@@ -144,10 +174,7 @@ function formsOf(
     }
   }
   for (const each of follows === true ? rawPaths(path, folders) : []) {
-    for (const real of linked.get(throughLinks(each)) ?? []) {
-      const form = folds ? real.toLowerCase() : real;
-      forms.push({ path: form, key: hasHole(form) ? undefined : toPathKey(form), isPossible: true });
-    }
+    for (const real of linked.get(throughLinks(each)) ?? []) forms.push(toPossible(real, policy));
   }
   const isOpen = absolute.some(leadsAnywhere) || (!isPlain && rawPaths(written, folders).some(leadsAnywhere));
   if (isOpen) add(HOLE.any);

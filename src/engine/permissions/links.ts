@@ -1,9 +1,11 @@
 /** Where a line leads through links: what stands behind a star, or below a folder, was not known when it was read. */
 import { basename } from 'node:path/posix';
+import { broughtTo, findBrought, linksBrought, type Toucher } from './brought.js';
 import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throughLinks } from './command.js';
 import { isKernelPath } from './path.js';
+import type { Touch } from './programs/effects.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
-import { factsOf } from './segment-fact.js';
+import { factsOf, type SegmentFact } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 import { COMMAND_TABLES } from './tables.js';
@@ -27,6 +29,10 @@ export interface Template {
   text: string;
   /** Links below it are gone through, whatever they are called. */
   follows: boolean;
+  /** The names below it are cut at spaces; `unknown`: they are not all there yet. */
+  splits?: 'known' | 'unknown';
+  /** No link below it is meant. */
+  onlyFiles?: boolean;
 }
 
 const MAX_LOOKED = 250_000;
@@ -46,22 +52,52 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   };
   const add = (path: string, folders: readonly string[] | undefined): void => {
     const isBelow = path.includes(HOLE.below);
-    const isWanted = isPattern(path) || path.includes(HOLE.number) || (isBelow && !isPlain);
+    const isWanted = isPattern(path) || path.includes(HOLE.number) || (isBelow && (!isPlain || reading.splitsNames));
     if (!isWanted || isFree(path)) return;
     for (const raw of rawPaths(path, folders)) put(raw, isBelow && isSearchThrough);
   };
   for (const { target, folders } of reading.redirections) if (target !== undefined) add(target.value, folders);
   const facts = factsOf(reading, COMMAND_TABLES);
+  const brought = findBrought(reading, facts);
+  let isReached = false;
+  const reach = (touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): void => {
+    isReached ||= brought.length > 0 && broughtTo(brought, touch, by).length > 0;
+  };
+  for (const redirection of reading.redirections) {
+    reach({ path: redirection.target?.value ?? '', access: 'read' }, redirection);
+  }
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
     const fact = facts(segment);
-    for (const { path } of allTouches(segment, fact)) add(path, segment.folders);
-    for (const { path, follows } of fact.touches) {
+    for (const touch of allTouches(segment, fact)) {
+      add(touch.path, segment.folders);
+      reach(touch, segment);
+    }
+    for (const touch of fact.touches) {
+      const { path, follows } = touch;
+      reach(touch, segment);
       if (follows === true) for (const raw of rawPaths(path, segment.folders)) put(throughLinks(raw), true);
     }
   }
-  return [...found].map(([text, follows]) => ({ text, follows }));
+  // Links that lie in what the line copies or moves, and then goes through.
+  if (isReached) for (const text of linksBrought(brought)) put(text, true);
+  // A line that makes names of its own makes them as it likes.
+  const { splitsNames } = reading;
+  const splits = splitsNames && (makesOddNames(reading, facts) ? 'unknown' : 'known');
+  return [...found].map(([text, follows]) => {
+    const onlyFiles = isPlain && !follows && !isPattern(text) && text.includes(HOLE.below);
+    return { text, follows, ...(splits && { splits }), ...(onlyFiles && { onlyFiles }) };
+  });
 }
+
+const makesOddNames = (
+  { segments, redirections }: CommandReading,
+  factOf: (segment: Segment) => SegmentFact,
+): boolean =>
+  redirections.some(({ writes, target }) => writes && isOddName(target?.value ?? HOLE.any)) ||
+  segments.some((segment) => [...factOf(segment).written.paths].some(isOddName));
+
+const isOddName = (path: string): boolean => ODD_NAME.test(path) || hasHole(path);
 
 /** Every search of the line finds files alone, and no links. */
 const findsOnlyFiles = ({ segments }: CommandReading): boolean =>
@@ -72,7 +108,7 @@ const ACTION = /^-(?:exec|ok|print|ls|fls|fprint|delete)/;
 
 function isOfFiles({ words }: Segment): boolean {
   const values = words.map(({ value }) => value);
-  if (values[0] === 'git') return !values.includes('ls-files');
+  if (values[0] === 'git') return !values.some((value) => value === 'ls-files' || value.startsWith('--name-'));
   const action = values.findIndex((value) => ACTION.test(value));
   const tests = action === -1 ? values : values.slice(0, action);
   // That a path is not wanted says nothing of what is found instead.
@@ -144,12 +180,13 @@ export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath
   // What was not looked at may be anywhere.
   const giveUp = ({ text }: Template): void => void found.push({ path: text, real: HOLE.any, matches: text });
   for (const template of templates.slice(0, MAX_TEMPLATES)) {
-    const { text, follows } = template;
+    const { text, follows, splits, onlyFiles = false } = template;
     const below = text.indexOf(HOLE.below);
+    if (below !== -1 && splits === 'unknown') giveUp(template);
     const ways = yield* walkNames(below === -1 ? text : text.slice(0, below), budget);
     const tail = text.slice(below + 1);
-    if (below !== -1) ways.push(...(yield* walkBelow(ways, { tail, follows, budget })));
-    const linked = ways.filter(({ isLinked }) => isLinked);
+    if (below !== -1) ways.push(...(yield* walkBelow(ways, { tail, follows, splits: splits !== undefined, budget })));
+    const linked = onlyFiles ? [] : ways.filter(({ isLinked }) => isLinked);
     const known = linked.slice(0, MAX_FOUND);
     const reals = yield* resolveAll(known);
     const places = new Map<string, string>();
@@ -196,11 +233,13 @@ function* walkNames(template: string, budget: Budget): Walk<Way[]> {
 /** Links anywhere below the folders, with what follows the name of one; where links are followed, below those as well. */
 function* walkBelow(
   roots: readonly Way[],
-  { tail, follows, budget }: { tail: string; follows: boolean; budget: Budget },
+  { tail, follows, splits, budget }: { tail: string; follows: boolean; splits: boolean; budget: Budget },
 ): Walk<Way[]> {
   const [end = '', ...rest] = tail.split('/');
   const more = follows || rest.length === 0 || hasHole(tail) ? '' : `/${rest.join('/')}`;
   const found: Way[] = [];
+  let hasPattern = false;
+  let hasLink = false;
   // Where links are followed, folders are known by where they really are, so that none is looked at twice.
   const seen = new Set<string>();
   const open: string[] = [];
@@ -221,6 +260,10 @@ function* walkBelow(
     for (const [at, folder] of batch.entries()) {
       for (const { name, kind } of lists[at] ?? []) {
         const path = `${folder}/${name}`;
+        if (splits && (kind === 'directory' || hasHole(end) || name.endsWith(end))) {
+          if (ODD_NAME.test(name) || (name.startsWith('-') && real.includes(folder))) budget.left = 0;
+          hasPattern ||= /[*?[]/.test(name);
+        }
         if (kind === 'directory') enter(path);
         if (kind === 'link' && (follows || hasHole(end) || name.endsWith(end)))
           links.push({ path: path + more, isLinked: true });
@@ -229,9 +272,15 @@ function* walkBelow(
     const reals = follows ? yield* resolveAll(links) : [];
     for (const folder of reals) if (folder !== undefined) enter(folder);
     for (const [at, link] of links.entries()) found.push(follows ? { ...link, real: reals[at] } : link);
+    hasLink ||= lists.some((list) => list?.some(({ kind }) => kind === 'link'));
   }
+  // A name that is a pattern may match that of a link.
+  if (hasPattern && hasLink) budget.left = 0;
   return found;
 }
+
+/** Names that become several words, or other ones. */
+const ODD_NAME = /[\s'"\\]/;
 
 function* look(folders: readonly string[], budget: Budget): Walk<Sight['entries']> {
   if (budget.left <= 0 || folders.length === 0) return [];

@@ -34,7 +34,7 @@ export function findProtectedWrite(line: LineContext): string | undefined {
 const BREAKS = /[\s'"`()[\]{};,=:@<>|&\\+$]+/;
 
 function protectedForm(
-  { touch, folders, forms }: LineTouch,
+  { touch, folders, forms, isLost }: LineTouch,
   { places, policy }: LineContext,
   { own, moves }: { own: readonly string[]; moves: readonly string[] },
 ): string | undefined {
@@ -52,6 +52,7 @@ function protectedForm(
   );
   if (found !== undefined) return shown(found);
   if (access === 'write' && mayLieInProtected(path, { isAnywhere: folders === undefined, moves })) return path;
+  if (access === 'write' && (isLost === 'link' || (isLost === 'tree' && endsAsProtected(path.split('/'))))) return path;
   if (below === undefined || below === 'patched') return undefined;
   return names.map((form) => changedBelow(form, { below, own, policy })).find((each) => each !== undefined);
 }
@@ -69,17 +70,30 @@ const movesOf = (segments: readonly Segment[]): string[] =>
     .filter((segment) => /^(?:cd|pushd)$/.test(nameOf(segment)))
     .flatMap(({ words }) => words.slice(1).map(({ value }) => value));
 
+const GIT_HOOK = /^(?:(?:pre|post)-[a-z-]+|applypatch-msg|prepare-commit-msg|commit-msg|update|fsmonitor-watchman)$/;
+
+/** The last names are those of a file that is read in a protected folder; other folders have files called `hooks` or `config`, too. */
+function endsAsProtected(names: readonly string[]): boolean {
+  const [name = '', folder = '', above = ''] = names.map(foldNames).toReversed();
+  return (
+    /^(?:settings(?:\.local)?\.json|authorized_keys)$/.test(name) ||
+    (folder === 'hooks' && GIT_HOOK.test(name)) ||
+    (/^(?:agents|commands)$/.test(folder) && name.endsWith('.md')) ||
+    (above === 'skills' && name === 'skill.md')
+  );
+}
+
 /** A path that starts in a folder which is not known, and may be a protected one. */
 function mayLieInProtected(
   path: string,
   { isAnywhere, moves }: { isAnywhere: boolean; moves: readonly string[] },
 ): boolean {
-  if (/^[/~]/.test(path)) return false;
-  const [first = '', second = ''] = path.replace(/^(?:\.\/+)+/, '').split('/');
-  // `$D/settings.json`; a folder of that name is nothing special.
-  const isOpen = /^[\uE000\uE001]+$/.test(first);
-  if (isOpen) return /^settings(?:\.local)?\.json$/.test(second);
-  if (!isAnywhere || first === '..') return false;
+  const names = path.replace(/^(?:\.\/+)+/, '').split('/');
+  // `$D/settings.json`, `.cl$D/hooks/pre-commit`.
+  const open = names.findIndex(isFree);
+  if (open !== -1 && endsAsProtected(names.slice(open + 1))) return true;
+  const [first = ''] = names;
+  if (/^[/~]/.test(path) || open === 0 || !isAnywhere || first === '..') return false;
   return NAMES_INSIDE.has(foldNames(first)) || moves.some((move) => isProtected(move) || mayBeProtected(move));
 }
 

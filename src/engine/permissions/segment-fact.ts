@@ -1,9 +1,12 @@
+import { type Bring, findBrings } from './programs/brings.js';
 import { type Danger, findDangers } from './programs/danger.js';
 import { type Touch, touchesOf } from './programs/effects.js';
 import { judgeReadOnly, type ReadOnlyUse } from './programs/readonly.js';
 import { findWrites, type Written } from './programs/writes.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
+
+const NO_BRINGS: readonly Bring[] = [];
 
 /** What is known of one command, found out when it is first asked for. */
 export class SegmentFact {
@@ -13,6 +16,7 @@ export class SegmentFact {
   #dangers: readonly Danger[] | undefined;
   #touches: readonly Touch[] | undefined;
   #written: Written | undefined;
+  #brings: readonly Bring[] | undefined;
 
   constructor(segment: Segment, tables: CommandTables) {
     this.#segment = segment;
@@ -38,6 +42,12 @@ export class SegmentFact {
       this.#tables.writers,
     );
     return this.#written;
+  }
+
+  /** Where it puts links, or what may hold some. */
+  get brings(): readonly Bring[] {
+    this.#brings ??= this.use === undefined ? findBrings(this.#segment.words, this.#tables.writers) : NO_BRINGS;
+    return this.#brings;
   }
 
   /** Every path that it touches, or may touch. */

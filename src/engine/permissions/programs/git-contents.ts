@@ -179,15 +179,15 @@ function limitsOf({ args, subcommand }: GitCall): Limits | undefined {
   // In front of the pattern the dashes part nothing.
   const isPattern = (arg: string, at: number): boolean =>
     at < end && (/^-[A-Za-z]*e/.test(arg) || (!arg.startsWith('-') && standsAlone(at)));
-  if (isGrep && !args.some(isPattern)) return undefined;
+  if (isGrep && end !== -1 && !args.some(isPattern)) return undefined;
   // Of one object and one file the two are compared.
   const before = end === -1 ? args : args.slice(0, end);
   if (subcommand === 'diff' && before.some((arg) => !arg.startsWith('-') && mayBeObject(arg))) return undefined;
   const isExclude = (word: string, at: number): boolean => EXCLUDE.test(word) && standsAlone(at);
   const behind = end === -1 ? [] : args.slice(end + 1);
   const excluded = end === -1 ? (isGrep ? [] : args.filter(isExclude)) : behind.filter((word) => EXCLUDE.test(word));
-  const given =
-    end === -1 ? (isGrep ? [] : pathsAmong(args, standsAlone)) : behind.filter((word) => !EXCLUDE.test(word));
+  const among = (): readonly string[] => (isGrep ? behindPattern(args, standsAlone) : pathsAmong(args, standsAlone));
+  const given = end === -1 ? among() : behind.filter((word) => !EXCLUDE.test(word));
   const isClear = given.every((path) => !path.startsWith(':'));
   const excludes = excluded
     .map((word) => EXCLUDE.exec(word)?.[1] ?? '')
@@ -198,6 +198,14 @@ function limitsOf({ args, subcommand }: GitCall): Limits | undefined {
 
 const REVISION =
   /^(?:(?:[A-Z]+_)?HEAD|main|master|develop|trunk|(?:origin|upstream|refs|tags|heads|remotes)\/.*|v?\d[\w.-]*|[\da-f]{7,64})$/;
+
+/** Of a search all words behind the pattern, where they may be paths. */
+function behindPattern(args: readonly string[], standsAlone: (at: number) => boolean): readonly string[] {
+  const at = args.findIndex((arg, index) => !arg.startsWith('-') && standsAlone(index));
+  const isClear = at !== -1 && args.slice(0, at).every((arg) => PLAIN_FLAG.test(arg));
+  const rest = args.slice(at + 1);
+  return isClear && rest.every((word) => /^[\w.][\w./-]*$/.test(word) && !word.includes('..')) ? rest : [];
+}
 
 /** Without dashes in between, all words are paths from the first that is none of a commit; it may be a folder before that. */
 function pathsAmong(args: readonly string[], standsAlone: (at: number) => boolean): string[] {

@@ -1,5 +1,6 @@
 import type { FlagSpec, ReadFlags } from '../command-flags.js';
 import { hasHole, isFree } from '../shell/hole.js';
+import { isOpenVariable } from './variables.js';
 
 /** A program that changes nothing, with the flags of which that is known. */
 export interface ReadOnlySpec extends FlagSpec {
@@ -243,6 +244,13 @@ export const READ_ONLY: Readonly<Record<string, ReadOnlySpec>> = {
       'quiet replace= encoding= threads= no-messages one-file-system no-config unrestricted no-follow pretty',
   },
   pwd: { operands: 'text', short: 'LP' },
+  printenv: {
+    operands: 'text',
+    short: '0',
+    long: 'null',
+    // Without names, or with others, it may print what is secret.
+    accept: ({ operands }) => operands.length > 0 && operands.every((name) => isOpenVariable(name)),
+  },
   whoami: { operands: 'none' },
   id: { operands: 'text', short: 'gGnruz', long: 'group groups name real user zero' },
   groups: { operands: 'text' },

@@ -145,10 +145,12 @@ function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
     spec.recurses === 'always' ||
     (spec.recurses === 'folder' && read.operands.some((path) => !looksLikeFile(basename(path)))) ||
     (spec.recurses !== undefined && spec.recurses.split(' ').some((flag) => flags.has(flag)));
-  // Where the first of the two leaves something out, what fits neither is searched.
-  const includes = flags.has('exclude') ? undefined : flags.get('include');
   const isRipgrep = spec.recurses === 'always';
-  const showsHidden = ['hidden', '.', 'u', 'unrestricted', 'glob', 'g', 'iglob'].some((flag) => flags.has(flag));
+  // Where the first of the two leaves something out, what fits neither is searched.
+  const includes = isRipgrep ? includedByRipgrep(flags) : flags.has('exclude') ? undefined : flags.get('include');
+  const showsHidden =
+    globsOf(flags).some((glob) => !isNegated(glob)) ||
+    ['hidden', '.', 'u', 'unrestricted', 'iglob', 't', 'type'].some((flag) => flags.has(flag));
   return {
     paths: paths.length === 0 && spec.readsCwd === true ? ['.'] : paths,
     recurses,
@@ -160,6 +162,34 @@ function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
     ...(includes !== undefined && { includes }),
     ...(isRipgrep && !showsHidden && { skipsHidden: true }),
   };
+}
+
+/** Types of files that ripgrep knows, as far as names of that kind are all that it takes for them. */
+const RIPGREP_TYPES: Readonly<Record<string, string>> = {
+  ts: '*.{ts,tsx,cts,mts}',
+  js: '*.{js,jsx,cjs,mjs,vue}',
+  py: '*.{py,pyi}',
+  go: '*.go',
+  rust: '*.rs',
+  css: '*.{css,scss}',
+  html: '*.{htm,html,ejs}',
+  md: '*.{markdown,md,mdown,mdwn,mdx,mkd,mkdn}',
+};
+
+type Flags = ReadFlags['flags'];
+
+const globsOf = (flags: Flags): readonly string[] => [...(flags.get('g') ?? []), ...(flags.get('glob') ?? [])];
+
+const isNegated = (glob: string): boolean => glob.startsWith('!');
+
+/** What it is told to search; files that fit neither a pattern nor a type are left out. */
+function includedByRipgrep(flags: Flags): readonly string[] | undefined {
+  if (flags.has('iglob')) return undefined;
+  const globs = globsOf(flags).filter((glob) => !isNegated(glob));
+  if (globs.length > 0) return globs;
+  const types = [...(flags.get('t') ?? []), ...(flags.get('type') ?? [])];
+  const known = types.map((type) => (Object.hasOwn(RIPGREP_TYPES, type) ? RIPGREP_TYPES[type] : undefined));
+  return known.length > 0 && known.every((each) => each !== undefined) ? known : undefined;
 }
 
 /** A folder itself says nothing of what is in it: neither this one nor that above. */

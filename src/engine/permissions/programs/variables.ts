@@ -11,6 +11,16 @@ const HARMLESS = new Set(
   ).split(' '),
 );
 
+/** They say nothing that is worth hiding. */
+const OPEN = new Set(
+  'HOME PWD USER LOGNAME HOSTNAME SHELL LANG TERM OSTYPE MACHTYPE PATH TMPDIR OLDPWD BASH_VERSION CI SHLVL COLUMNS LINES'.split(
+    ' ',
+  ),
+);
+
+/** Whoever prints it tells nothing. */
+export const isOpenVariable = (name: string): boolean => OPEN.has(name);
+
 /** Names that the shell, the loader, or a common program takes for paths, options or programs. */
 const CONTROLLING = new Set(
   (

@@ -46,6 +46,11 @@ export interface WriterSpec {
   keepsLinks?: string;
   /** Flags with which it makes links, that start from where they are put. */
   links?: string;
+  /**
+   * With one of these flags, or `always`, it puts links where it writes, or folders that may hold some: `copies` of its
+   * sources, or `inside` of its target whatever that is; `links` to them; them as they are, `renamed`; or what is `unknown`.
+   */
+  brings?: { with: string; what: 'copies' | 'inside' | 'links' | 'renamed' | 'unknown' };
   /** Without a folder it opens what lies below the current one. */
   readsHere?: boolean;
   /** It changes files below the current folder that nobody names: `always`, or where no folder is named. */
@@ -76,9 +81,16 @@ const TAR: WriterSpec = {
 };
 const VIM: WriterSpec = { writes: 'all', scripts: 'c cmd', plain: 'eEnNsRZ', changes: writtenByVim };
 const PACK: WriterSpec = { writes: 'all', outputs: 'o output' };
+const COMPRESS: WriterSpec = {
+  writes: 'all',
+  spreads: 'r recursive',
+  follows: 'always',
+};
 const OUTPUT: WriterSpec = { writes: 'none', outputs: 'o output' };
 const ZIP7: WriterSpec = { writes: 'all', outputs: 'o' };
 const COPY: WriterSpec = { writes: 'last', joins: 'last' };
+const FROM_ELSEWHERE: WriterSpec = { ...COPY, brings: { with: 'always', what: 'unknown' } };
+const CHECK_OUT: WriterSpec = { writes: 'rest', joins: 'here', brings: { with: 'always', what: 'unknown' } };
 const SEARCH: WriterSpec = { writes: 'none', recurses: 'always', readsHere: true };
 const GREP: WriterSpec = {
   ...SEARCH,
@@ -112,6 +124,9 @@ function writtenBySed(args: readonly string[]): string[] {
 
 const SED_FILE = /(?<=^|[^A-Za-z]|[gpiIeM])[wW][ \t]*(?=([^\n]{1,300})(?:\n|$))/g;
 
+const each = (names: string, spec: WriterSpec): Record<string, WriterSpec> =>
+  Object.fromEntries(names.split(', ').map((name) => [name, spec]));
+
 /** Keys are the name of a program, or its name and a subcommand. Long flags are known by any beginning of theirs, too. */
 export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   tee: ALL,
@@ -127,8 +142,14 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   fallocate: ALL,
   sponge: ALL,
   // What was a file of that name is one of another name afterwards, and rules do not know it.
-  mv: { writes: 'all', joins: 'last', targets: 't target-directory', spreads: 'sources' },
-  rename: ALL,
+  mv: {
+    writes: 'all',
+    joins: 'last',
+    targets: 't target-directory',
+    spreads: 'sources',
+    brings: { with: 'always', what: 'copies' },
+  },
+  rename: { writes: 'all', brings: { with: 'always', what: 'renamed' } },
   cp: {
     writes: 'last',
     joins: 'last',
@@ -138,10 +159,22 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     merges: 'T no-target-directory',
     recurses: 'r R a recursive archive',
     follows: 'L dereference',
+    // Without these it goes through links, and copies what is there.
+    brings: {
+      with: 'r R a d P l s recursive archive no-dereference link symbolic-link',
+      what: 'copies',
+    },
   },
   // Through a link its source is written under another name.
-  ln: { writes: 'all', joins: 'last', targets: 't target-directory', spreads: 'sources', links: 's symbolic' },
-  link: ALL,
+  ln: {
+    writes: 'all',
+    joins: 'last',
+    targets: 't target-directory',
+    spreads: 'sources',
+    links: 's symbolic',
+    brings: { with: 'always', what: 'links' },
+  },
+  link: { writes: 'all', brings: { with: 'always', what: 'links' } },
   install: { writes: 'last', joins: 'last', targets: 't target-directory', all: 'd directory' },
   rsync: {
     writes: 'last',
@@ -152,12 +185,13 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     lists: 'files-from',
     recurses: 'always',
     follows: 'L k copy-links copy-unsafe-links copy-dirlinks',
+    brings: { with: 'always', what: 'inside' },
   },
   scp: { ...COPY, recurses: 'r', follows: 'always' },
-  ditto: { ...COPY, recurses: 'always' },
-  'docker cp': COPY,
-  'podman cp': COPY,
-  'kubectl cp': COPY,
+  ditto: { ...COPY, recurses: 'always', brings: { with: 'always', what: 'unknown' } },
+  'docker cp': FROM_ELSEWHERE,
+  'podman cp': FROM_ELSEWHERE,
+  'kubectl cp': FROM_ELSEWHERE,
   dd: { writes: 'none', named: 'of' },
   chmod: DEEP,
   chown: DEEP,
@@ -178,7 +212,13 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   awk: AWK,
   gawk: AWK,
   yq: { writes: 'rest', only: 'i inplace', scripts: 'expression from-file' },
-  patch: { writes: 'all', outputs: 'o output r reject-file d directory', takesNames: true, here: 'always' },
+  patch: {
+    writes: 'all',
+    outputs: 'o output r reject-file d directory',
+    takesNames: true,
+    here: 'always',
+    brings: { with: 'always', what: 'unknown' },
+  },
   ed: ALL,
   ex: VIM,
   vi: VIM,
@@ -188,21 +228,16 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   emacs: ALL,
   dos2unix: ALL,
   prettier: { writes: 'all', only: 'w write', spreads: 'always' },
-  gzip: { writes: 'all', spreads: 'r recursive' },
-  gunzip: ALL,
+  // In folders they go through links, also where they print what they read.
+  ...each('gzip, gunzip, pigz, unpigz, compress, uncompress, zstd, unzstd, lz4, unlz4', COMPRESS),
+  ...each('zcat, gzcat, zstdcat, lz4cat', { writes: 'none', recurses: 'r recursive', follows: 'always' }),
   bzip2: ALL,
   bunzip2: ALL,
   xz: ALL,
   unxz: ALL,
-  zstd: ALL,
-  lz4: ALL,
   lzma: ALL,
   unlzma: ALL,
   lzop: ALL,
-  compress: ALL,
-  uncompress: ALL,
-  pigz: ALL,
-  unpigz: ALL,
   pbzip2: ALL,
   brotli: PACK,
   objcopy: ALL,
@@ -237,8 +272,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     follows: 'L',
     takesNames: true,
   },
-  '7z': ZIP7,
-  '7za': ZIP7,
+  ...each('7z, 7za, 7zr', ZIP7),
   sort: { ...OUTPUT, lists: 'files0-from' },
   shuf: OUTPUT,
   iconv: OUTPUT,
@@ -268,6 +302,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     joins: 'here',
     outputs: 'O output-document o output-file a append-output save-cookies warc-file rejected-log',
     targets: 'P directory-prefix',
+    brings: { with: 'r m recursive mirror', what: 'unknown' },
   },
   aria2c: { writes: 'none', joins: 'here', outputs: 'o out', targets: 'd dir' },
   openssl: { writes: 'none', outputs: 'out keyout' },
@@ -285,7 +320,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   'git checkout': { writes: 'all', spreads: 'folder' },
   'git restore': { writes: 'all', spreads: 'folder' },
   'git rm': { writes: 'all', spreads: 'r' },
-  'git mv': { writes: 'all', joins: 'last', spreads: 'sources' },
+  'git mv': { writes: 'all', joins: 'last', spreads: 'sources', brings: { with: 'always', what: 'copies' } },
   'git clean': { writes: 'all', spreads: 'folder', here: 'unnamed', scripts: 'e exclude', plain: 'dfnqxX' },
   'git apply': { writes: 'all', outputs: 'directory', takesNames: true, here: 'always' },
   'git am': { writes: 'none', outputs: 'directory', takesNames: true, here: 'always' },
@@ -296,9 +331,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   'git worktree': { writes: 'rest' },
   'git clone': { writes: 'rest', joins: 'here', outputs: 'separate-git-dir', changes: hooksOfTemplate },
   'git init': { writes: 'all', outputs: 'separate-git-dir', changes: hooksOfTemplate },
-  'hg clone': { writes: 'rest', joins: 'here' },
-  'svn checkout': { writes: 'rest', joins: 'here' },
-  'svn export': { writes: 'rest', joins: 'here' },
+  ...each('hg clone, hg update, hg pull, svn checkout, svn co, svn export, svn update, svn switch', CHECK_OUT),
   'git submodule': { writes: 'rest' },
   'git format-patch': { writes: 'none', outputs: 'o output-directory' },
   'git diff': { writes: 'none', outputs: 'output' },

@@ -85,7 +85,7 @@ const GUEST =
   /^g(?:cp|mv|ln|link|rm|rmdir|mkdir|mkfifo|mknod|unlink|shred|sed|tar|tee|touch|truncate|chmod|chown|chgrp|chcon|dd|install|find|split|csplit|sort|uniq|patch|xargs)$/;
 
 /** By its name, or by that and its subcommand. Where GNU programs are guests their names begin with `g`. */
-function specOf(
+export function specOf(
   values: readonly string[],
   writers: Writers,
 ): { spec: WriterSpec; args: readonly string[]; name: string } | undefined {
@@ -125,7 +125,7 @@ function directWrites(args: readonly string[], spec: WriterSpec): Write[] {
 }
 
 /** A word of which nothing is known may be a flag that changes what the others are. */
-const mayBeAnyFlag = (arg: string): boolean => isFree(arg) && literalStart(arg) === '';
+export const mayBeAnyFlag = (arg: string): boolean => isFree(arg) && literalStart(arg) === '';
 
 const everyOf = (operands: readonly string[], { writes }: WriterSpec): readonly string[] =>
   writes === 'none' ? [] : operands;
@@ -208,7 +208,7 @@ function linkedWrites(args: readonly string[], spec: WriterSpec): Write[] {
 }
 
 /** Several folders, each with all of the names, are no more than this many places; of one folder any number is. */
-const MAX_PAIRS = 64;
+export const MAX_PAIRS = 64;
 
 /** What was not looked at may be anything, even what is protected. */
 const UNSEEN: Write[] = [{ path: HOLE.any }, { path: `${HOLE.any}/.claude` }];
@@ -235,11 +235,11 @@ function hasUnknownName(path: string): boolean {
   return end !== undefined && PROTECTED.some((name) => name.endsWith(end));
 }
 
-const under = (folder: string, name: string): string =>
+export const under = (folder: string, name: string): string =>
   folder === '' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 
 /** What a file is called that is fetched, or a folder that is cloned. */
-function nameOfUrl(url: string): string {
+export function nameOfUrl(url: string): string {
   const name = basename(url.replace(/[?#\uE003].*$/, '')).replace(/\.git$/, '');
   try {
     return decodeURIComponent(name);
@@ -249,7 +249,7 @@ function nameOfUrl(url: string): string {
 }
 
 /** What comes out of an archive: the members that are named, and where any other would be. */
-function unpackedWrites(args: readonly string[], spec: WriterSpec): Write[] {
+export function unpackedWrites(args: readonly string[], spec: WriterSpec): Write[] {
   const { unpacks } = spec;
   if (unpacks === undefined) return [];
   // `tar xf` has its letters without a dash.
@@ -269,7 +269,7 @@ function unpackedWrites(args: readonly string[], spec: WriterSpec): Write[] {
 }
 
 /** All words that are no flags, without the scripts of flags. */
-function operandsOf(args: readonly string[], { scripts, plain = '' }: WriterSpec): string[] {
+export function operandsOf(args: readonly string[], { scripts, plain = '' }: WriterSpec): string[] {
   const end = args.indexOf('--');
   const before = end === -1 ? args : args.slice(0, end);
   const isScript = (_: string, at: number): boolean => {
@@ -301,7 +301,7 @@ function isFlag(arg: string, flag: string): boolean {
   return at !== -1 && /^[A-Za-z0-9]*$/.test(arg.slice(1, at));
 }
 
-const flagged = (args: readonly string[], flags: string | undefined): boolean =>
+export const flagged = (args: readonly string[], flags: string | undefined): boolean =>
   listed(flags).some((flag) => args.some((arg) => isFlag(arg, flag)));
 
 /** `tar chf` has its letters without a dash. */
@@ -317,13 +317,13 @@ const keepsLinks = (args: readonly string[], flags: string | undefined): boolean
   );
 
 /** The flag stands there without letters before it that could take it for their value. */
-const hasClearFlag = (args: readonly string[], flags: string | undefined): boolean =>
+export const hasClearFlag = (args: readonly string[], flags: string | undefined): boolean =>
   listed(flags).some((flag) =>
     args.some((arg) => (flag.length === 1 ? arg === `-${flag}` : arg.startsWith('--') && isFlag(arg, flag))),
   );
 
 /** The values of flags, attached or in the next word. */
-function valuesOf(args: readonly string[], flags: string | undefined): string[] {
+export function valuesOf(args: readonly string[], flags: string | undefined): string[] {
   const found: string[] = [];
   for (const flag of listed(flags)) {
     for (const [at, arg] of args.entries()) {

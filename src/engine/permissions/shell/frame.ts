@@ -36,7 +36,9 @@ export interface Notes {
   segment(segment: Segment): void;
   redirection(redirection: Redirection): void;
   setting(setting: Setting): void;
-  mark(what: 'background' | 'foreign' | 'cut' | 'tests'): void;
+  mark(what: 'background' | 'foreign' | 'cut' | 'tests' | 'splits'): void;
+  /** What is noted in it may run again as long as it goes on; of what runs at any later time, until the end of the line. */
+  repeated(until: 'itself' | 'end', read: () => void): void;
   /** Reads a script that stands inside of the line, into these notes or others. */
   script(script: ParsedScript, frame: Frame, notes: Notes): void;
   /** Reads a text that is given to a shell. */

@@ -32,19 +32,19 @@ function look(node: SyntaxNode, context: Look): void {
     case 'ArithmeticCommandExpansion': {
       const { script } = node;
       if (script === undefined) notes.doubt('a substitution in it could not be read');
-      else
-        notes.script(
-          script,
-          {
-            ...frame,
-            scope: frame.scope.clone(),
-            isPiped: true,
-            inputText: undefined,
-            inputPaths: undefined,
-            outer: undefined,
-          },
-          notes,
-        );
+      else {
+        const inner: Frame = {
+          ...frame,
+          scope: frame.scope.clone(),
+          isPiped: true,
+          inputText: undefined,
+          inputPaths: undefined,
+          outer: undefined,
+        };
+        // `<(...)` goes on beside what follows.
+        if (node.type === 'ProcessSubstitution') notes.repeated('end', () => notes.script(script, inner, notes));
+        else notes.script(script, inner, notes);
+      }
       return;
     }
     case 'SimpleExpansion':

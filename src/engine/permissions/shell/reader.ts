@@ -1,6 +1,5 @@
 import {
   type Case,
-  type Command,
   type CommandNode,
   type CompoundList,
   type For,
@@ -20,10 +19,11 @@ import { HOLE, isForeign, isNumeric } from './hole.js';
 import { ARITHMETIC, inspect, noteAssigned } from './inspect.js';
 import type { CommandReading, Redirection, Segment, Setting } from './reading.js';
 import { toRedirection } from './redirection.js';
+import { LineClock } from './line-clock.js';
 import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
 import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
-import { pathsFound } from './unwrap.js';
+import { foundBy } from './lister.js';
 import { KNOWN_PRINTERS } from './word.js';
 import { WRAPPERS, type WrapperSpec } from './wrapper-table.js';
 
@@ -58,6 +58,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
   const doubts = new Set<string>();
   const marks = new Set<string>();
   const guesses = new Set<string>();
+  const clock = new LineClock();
   let rounds = 0;
   const notes: Notes = {
     wrappers,
@@ -80,16 +81,22 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
     doubt: (reason) => void doubts.add(reason),
     segment(segment) {
       const key = keyOf(segment);
-      if (segments.has(key)) return;
-      if (segments.size < MAX_SEGMENTS) segments.set(key, segment);
-      else marks.add('cut');
+      const known = segments.get(key);
+      if (known?.when !== undefined) return clock.again(known.when);
+      if (segments.size >= MAX_SEGMENTS) return void marks.add('cut');
+      segment.when = clock.next();
+      segments.set(key, segment);
     },
-    redirection: (redirection) => void redirections.push(redirection),
+    redirection(redirection) {
+      redirection.when = clock.next();
+      redirections.push(redirection);
+    },
     setting(setting) {
       settings.push(setting);
       if (isEvaluatedName(setting.name)) doubts.add(EVALUATES);
     },
     mark: (what) => void marks.add(what),
+    repeated: (until, reading) => clock.repeated(until, reading),
     script: readScript,
     text: readText,
   };
@@ -117,6 +124,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
     background: marks.has('background'),
     tests: marks.has('tests'),
     hasForeignText: marks.has('foreign'),
+    splitsNames: marks.has('splits'),
   };
 }
 
@@ -162,7 +170,7 @@ function readStatement({ command, background }: Statement, frame: Frame, notes: 
   const { scope } = frame;
   if (background === true) {
     notes.mark('background');
-    return read(command, { ...frame, scope: scope.clone() }, notes);
+    return notes.repeated('end', () => read(command, { ...frame, scope: scope.clone() }, notes));
   }
   const { folders } = scope;
   read(command, frame, notes);
@@ -199,10 +207,12 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
       return inside(node.body, { scope: scope.clone() });
     case 'Coproc':
       notes.setting({ name: node.name?.value ?? 'COPROC', exported: false });
-      return read(
-        node.body,
-        { ...frame, scope: scope.clone(), isPiped: true, inputText: undefined, inputPaths: undefined },
-        notes,
+      return notes.repeated('end', () =>
+        read(
+          node.body,
+          { ...frame, scope: scope.clone(), isPiped: true, inputText: undefined, inputPaths: undefined },
+          notes,
+        ),
       );
     case 'If': {
       readList(node.clause, frame, notes);
@@ -259,12 +269,15 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
 
 function readPipeline(commands: readonly CommandNode[], frame: Frame, notes: Notes): void {
   if (commands.length === 1 && commands[0] !== undefined) return read(commands[0], frame, notes);
-  for (const [index, command] of commands.entries()) {
-    const before = commands[index - 1];
-    const piped =
-      before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths: foundBy(before) };
-    read(command, { ...frame, scope: frame.scope.clone(), ...piped }, notes);
-  }
+  // They run side by side.
+  notes.repeated('itself', () => {
+    for (const [index, command] of commands.entries()) {
+      const before = commands[index - 1];
+      const piped =
+        before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths: foundBy(before) };
+      read(command, { ...frame, scope: frame.scope.clone(), ...piped }, notes);
+    }
+  });
 }
 
 /** What a plain `echo` prints into a pipe. */
@@ -275,36 +288,6 @@ function printedBy(node: CommandNode): string | undefined {
   );
   return isPlain ? node.args.map((word) => (word.type === 'Word' ? word.value : '')).join(' ') : undefined;
 }
-
-/** What a plain `find` or `git ls-files` prints into a pipe. */
-function foundBy(node: CommandNode): string[] | undefined {
-  if (node.type !== 'Command' || node.prefix.length > 0) return undefined;
-  if (listsFiles(node)) return pathsFound([{ value: 'find', splits: false }]);
-  if (node.name?.text !== 'find') return undefined;
-  const words = node.args.map((word) => (word.type === 'Word' ? withHoles(word) : ''));
-  const isPlain = node.suffix.every((part) => part.type === 'Word' && !/[$`{~]/.test(part.text));
-  if (!isPlain || words.some((word) => /^-(?:printf|fprint|exec|ok|ls)/.test(word))) return undefined;
-  return pathsFound(['find', ...words].map((value) => ({ value, splits: false })));
-}
-
-/** Without quotes the shell matches it against names first. */
-const withHoles = ({ text, value }: { text: string; value: string }): string =>
-  text === value ? value.replace(/\*|\[.*\]/g, HOLE.star).replaceAll('?', HOLE.one) : value;
-
-/** Paths below the folder it runs in, unless a word says otherwise. */
-const listsFiles = ({ name, suffix }: Command): boolean =>
-  name?.text === 'git' &&
-  suffix.every((part) => part.type === 'Word') &&
-  suffix[0]?.type === 'Word' &&
-  suffix[0].text === 'ls-files' &&
-  suffix
-    .slice(1)
-    .every(
-      (part) =>
-        part.type === 'Word' &&
-        /^(?:-[cmoz]|--(?:cached|modified|others|exclude-standard)|'?[\w*][\w./*-]*'?)$/.test(part.text) &&
-        !part.text.includes('..'),
-    );
 
 function readAndOr(
   { commands, operators }: { commands: readonly PipelineNode[]; operators: readonly string[] },
@@ -343,7 +326,10 @@ const MAX_ROUNDS = 3;
 const MAX_ALL_ROUNDS = 200;
 
 /** The body is read until it changes nothing more: what it sets holds in the next round. */
-function readLoop(frame: Frame, notes: Notes, round: (scope: Scope) => void): void {
+const readLoop = (frame: Frame, notes: Notes, round: (scope: Scope) => void): void =>
+  notes.repeated('itself', () => readRounds(frame, notes, round));
+
+function readRounds(frame: Frame, notes: Notes, round: (scope: Scope) => void): void {
   const { scope } = frame;
   const { mark } = scope;
   for (let count = 0; count < MAX_ROUNDS && notes.spendRound(); count += 1) {
@@ -409,10 +395,12 @@ function readFunction(name: Word, body: SyntaxNode, frame: Frame, notes: Notes):
   inner.forgetAll();
   if (notes.moves) inner.folders = undefined;
   inner.define(name.value);
-  read(
-    body as CommandNode,
-    { ...frame, scope: inner, isPiped: true, inputText: undefined, inputPaths: undefined },
-    notes,
+  notes.repeated('end', () =>
+    read(
+      body as CommandNode,
+      { ...frame, scope: inner, isPiped: true, inputText: undefined, inputPaths: undefined },
+      notes,
+    ),
   );
   scope.define(name.value);
 }

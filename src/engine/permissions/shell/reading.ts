@@ -1,5 +1,11 @@
 import type { ShellWord } from './word.js';
 
+/** When something runs, counted in the order of the line: from first to last, for it may run again. */
+export interface Moment {
+  first: number;
+  last: number;
+}
+
 /** One simple command that a line runs, with wrappers taken off. */
 export interface Segment {
   /** The command word first; never empty. */
@@ -23,6 +29,7 @@ export interface Segment {
   isPiped: boolean;
   /** The text of its here-document or here-string, where one is given. */
   inputText?: string;
+  when?: Moment;
 }
 
 /** A file that the shell itself opens. */
@@ -30,11 +37,14 @@ export interface Redirection {
   operator: string;
   /** Undefined when it could be several, or none. */
   target: ShellWord | undefined;
+  /** What is known of it then. */
+  text?: string;
   reads: boolean;
   writes: boolean;
   /** It opens a connection. */
   connects: boolean;
   folders: readonly string[] | undefined;
+  when?: Moment;
 }
 
 /** A variable that the line sets for what follows. */
@@ -60,6 +70,8 @@ export interface CommandReading {
   tests: boolean;
   /** A here-document or here-string holds what is not set in the line. */
   hasForeignText: boolean;
+  /** Names of files that were listed are cut at spaces, or matched against names once more. */
+  splitsNames: boolean;
 }
 
 export const nameOf = ({ words }: Segment): string => words[0]?.value ?? '';

@@ -32,7 +32,15 @@ export function toRedirection(
   const connects = target === undefined || SOCKET.test(target.value);
   return isStream(target)
     ? undefined
-    : { operator, target, reads, writes, connects: connects && target !== undefined, folders };
+    : {
+        operator,
+        target,
+        ...(target === undefined && words.length === 1 && { text: words[0]?.value }),
+        reads,
+        writes,
+        connects: connects && target !== undefined,
+        folders,
+      };
 }
 
 const isStream = (target: ShellWord | undefined): boolean => target !== undefined && STREAM.test(target.value);

@@ -3,6 +3,7 @@ import { applyBuiltin, EVALUATES } from './builtin.js';
 import type { Frame, Notes } from './frame.js';
 import { HOLE, hasHole, isForeign } from './hole.js';
 import { inspect } from './inspect.js';
+import { listedBy } from './lister.js';
 import { toRedirection } from './redirection.js';
 import { isEvaluatedName, type Scope, summarise } from './scope.js';
 import { type Inner, type Unwrapped, unwrap } from './unwrap.js';
@@ -47,11 +48,13 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
 export function expandAll(
   written: readonly (Word | Assignment)[],
   view: WordView,
-  notes: Pick<Notes, 'spend'>,
+  notes: Pick<Notes, 'spend' | 'mark'>,
 ): ShellWord[] | undefined {
   const words: ShellWord[] = [];
   for (const each of written) {
-    const more = each.type === 'Word' ? expandWord(each, view) : [asWord(each, view)];
+    const listed = each.type === 'Word' ? listedBy(each) : undefined;
+    if (listed !== undefined) notes.mark('splits');
+    const more = listed ?? (each.type === 'Word' ? expandWord(each, view) : [asWord(each, view)]);
     if (!notes.spend(lengthOf(more))) return undefined;
     for (const word of more) words.push(word);
   }
@@ -201,6 +204,8 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
   const name = words[0]?.value ?? '';
   if (unwrapped.doubt !== undefined) notes.doubt(unwrapped.doubt);
   if (unwrapped.cut === true) run.notes.mark('cut');
+  if (frame.inputPaths !== undefined && !words.some(({ value }) => /^-[a-zA-Z]*0|^--nul/.test(value)))
+    notes.mark('splits');
   const sameShell = run.sameShell && SAME_SHELL.has(name);
   const callsFunctions = run.callsFunctions && name === 'eval';
   const start = (inner: Inner, given: Frame['role']): void => {
@@ -230,8 +235,11 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
       runScript(inner, { ...run, notes, frame: next, assignments, sameShell, callsFunctions });
   };
   if (name === 'trap' && run.sameShell) frame.scope.forgetAll();
-  for (const inner of unwrapped.inner) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'run');
-  for (const inner of unwrapped.guesses ?? []) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'guess');
+  // Most wrappers run it once, but `xargs`, `find -exec` and `watch` do not, and `trap` does at the end.
+  run.notes.repeated(name === 'trap' ? 'end' : 'itself', () => {
+    for (const inner of unwrapped.inner) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'run');
+    for (const inner of unwrapped.guesses ?? []) start(inner, unwrapped.trust === 'remote' ? 'remote' : 'guess');
+  });
   if (unwrapped.runsInput !== true) return;
   const { inputText } = frame;
   if (inputText === undefined) return notes.doubt('it runs what comes on its standard input');

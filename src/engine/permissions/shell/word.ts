@@ -168,7 +168,9 @@ const COUNTS = new Map([
 ]);
 
 /** The commands of which what they print is known; no function may have such a name. */
-export const KNOWN_PRINTERS: ReadonlySet<string> = new Set(['cat', 'pwd', ...COUNTS.keys()]);
+export const KNOWN_PRINTERS: ReadonlySet<string> = new Set(
+  'cat pwd find git head tail sort uniq'.split(' ').concat([...COUNTS.keys()]),
+);
 
 /** `a | b | wc -l`: what the others print goes nowhere else. */
 function isCount(commands: readonly CommandNode[]): boolean {
@@ -179,7 +181,7 @@ function isCount(commands: readonly CommandNode[]): boolean {
 }
 
 /** It takes errors away, or gives an input. */
-function isQuiet(redirect: Redirection): boolean {
+export function isQuiet(redirect: Redirection): boolean {
   if (redirect.type !== 'Redirect' || redirect.operator === '<') return redirect.descriptor === undefined;
   const number = redirect.descriptor?.type === 'FileDescriptor' ? redirect.descriptor.value : 1;
   return number === 2 && redirect.operator === '>' && redirect.target?.text === '/dev/null';

@@ -394,6 +394,14 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     long: 'bun silent watch hot smol if-present filter= preload= cwd=',
     folders: 'cwd',
   }),
+  // Of a name that the project gives no meaning to, they run the program.
+  'yarn run': plain('guarded', {
+    packages: true,
+    short: 'BT',
+    long: 'silent binaries-only top-level cwd=',
+    folders: 'cwd',
+  }),
+  'deno task': plain('guarded', { packages: true, short: 'q', long: 'quiet cwd=', folders: 'cwd' }),
   'just --command': plain('guarded'),
   'just -c': plain('guarded'),
   'pnpm exec': plain('guarded', { short: 'cr', long: 'recursive parallel shell-mode' }),
