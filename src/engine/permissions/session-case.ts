@@ -113,13 +113,14 @@ export const toPermissionCall = (
 });
 
 export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): PermissionPolicy => {
-  const { state, guard, config } = scope;
+  const { state, guard, config, definitions } = scope;
+  const { pluginDirs: named = [] } = config;
   return {
     mode: state.mode,
     ...(state.asksNobody && { asksNobody: true }),
     book,
     roots: state.roots,
-    ownPlaces: ownPlacesOf(guard.settings, state.roots),
+    ownPlaces: ownPlacesOf(guard.settings, { roots: state.roots, plugins: definitions.plugins, named }),
     home: guard.home,
     cwd: state.cwd,
     trusted: guard.trusted,
