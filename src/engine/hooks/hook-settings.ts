@@ -20,13 +20,7 @@ export async function openHookSettings(
     const isPolicyOff = areOff && origins.disableAllHooks === 'managed';
     // What policy enables is policy's: nobody else switches it off, and it is as strong.
     const counting = plugins().filter((each) => (isOfPolicy(each) ? !isPolicyOff : !areOff && !managedOnly.hooks));
-    const files = hookSources.toReversed();
-    return [
-      ...counting.filter((each) => !isOfPolicy(each)),
-      ...files.filter((each) => !isOfPolicy(each)),
-      ...counting.filter(isOfPolicy),
-      ...files.filter(isOfPolicy),
-    ];
+    return [...counting, ...hookSources.toReversed()].toSorted((one, other) => rankOf(one) - rankOf(other));
   };
   const takeOver = (): Promise<void> => hooks.replaceSettings(sources());
   await takeOver();
@@ -45,7 +39,8 @@ export async function openHookSettings(
   return takeOver;
 }
 
-const isOfPolicy = ({ layer }: Pick<LoadedHookSource, 'layer'>): boolean => layer === 'managed';
+const isOfPolicy = ({ layer }: LoadedHookSource): boolean => layer === 'managed';
+const rankOf = (source: LoadedHookSource): number => Number(isOfPolicy(source));
 
 function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {
   if (file === files.user) return 'user_settings';
