@@ -121,9 +121,9 @@ async function list(asked: Asked, parts: PluginParts): Promise<number> {
   const { stdout, stderr } = parts;
   if (asked.json) stdout.write(`${toVisibleJson(toJson(examination))}\n`);
   else if (plugins.length > 0) stdout.write(toPluginTable(plugins, parts));
-  else stdout.write(asked.folders.length === 0 ? NONE_NAMED : 'There is no plugin in what was named.\n');
+  else stdout.write(describeNone(asked, settings));
   if (!asked.json) {
-    for (const problem of problems) stderr.write(`${describe(problem, parts.cwd)}\n`);
+    for (const problem of [...faultsOf(settings), ...problems]) stderr.write(`${describe(problem, parts.cwd)}\n`);
     for (const line of describeElsewhere(marketplaces, parts.cwd)) stderr.write(line);
     if (settings) await tellWaiting(settings, stderr);
   }
@@ -146,6 +146,12 @@ async function readSettings({ cwd, configDir, home = homedir(), managedDir }: Pl
 
 const PLUGIN_KEYS = ['enabledPlugins', 'extraKnownMarketplaces'];
 
+/** What is wrong with these keys themselves, and keeps no session from starting. */
+const faultsOf = (settings: LoadedSettings | undefined): DefinitionProblem[] =>
+  (settings?.problems ?? [])
+    .filter(({ path }) => PLUGIN_KEYS.includes(path.split(/[.[]/)[0] ?? ''))
+    .map(({ severity, file, line, path, text }) => ({ severity, file, line, text: `${path}: ${text}` }));
+
 async function tellWaiting({ inert, files }: LoadedSettings, stderr: Output): Promise<void> {
   const { describeInert } = await import('../engine/index.js');
   const waiting = describeInert(
@@ -164,7 +170,13 @@ const describeElsewhere = (marketplaces: Examination['marketplaces'], cwd: strin
       return `note: ${describePlace({ file, line }, cwd)}: ${toVisibleLine(text)}\n`;
     });
 
-const NONE_NAMED = 'No plugin is named. To see what one brings: heddle plugin list --plugin-dir <folder>\n';
+const NONE_NAMED = 'No plugin is named or enabled. To see what one brings: heddle plugin list --plugin-dir <folder>\n';
+
+function describeNone({ folders }: Asked, settings: LoadedSettings | undefined): string {
+  if (folders.length > 0) return 'There is no plugin in what was named.\n';
+  const isEnabled = Object.values(settings?.value.enabledPlugins ?? {}).includes(true);
+  return isEnabled ? 'None of the plugins that settings enable can be used.\n' : NONE_NAMED;
+}
 
 function toPluginTable(plugins: readonly ExaminedPlugin[], { stdout }: PluginParts): string {
   const columns = [

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type PluginParts, runPlugin } from '../../src/cli/plugin.js';
 import { createTrust } from '../../src/engine/settings/trust.js';
 import { createPlace, fixtures, MANIFEST } from '../plugins/place.js';
-import { createPlace as createSettingsPlace, PROJECT, USER } from '../settings/place.js';
+import { createPlace as createSettingsPlace, LOCAL, PROJECT, USER } from '../settings/place.js';
 
 async function run(argv: readonly string[], cwd = fixtures, settings: Partial<PluginParts> = {}) {
   let out = '';
@@ -99,7 +99,7 @@ describe('heddle plugin list', () => {
   it('says what to do where there is none', async () => {
     expect(await run(['list'])).toEqual({
       code: 0,
-      out: 'No plugin is named. To see what one brings: heddle plugin list --plugin-dir <folder>\n',
+      out: 'No plugin is named or enabled. To see what one brings: heddle plugin list --plugin-dir <folder>\n',
       err: '',
     });
     expect(await run(['list', '--plugin-dir', 'nowhere'])).toMatchObject({
@@ -291,8 +291,18 @@ describe('marketplaces', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/note: .* is not trusted: enabledPlugins, extraKnownMarketplaces of its settings wait until/);
     await createTrust({ configDir: place.config, home: place.home }).trust(place.project);
-    expect(await shown()).toEqual(['apples', 'solo']);
+    expect(await shown()).toEqual(['solo', 'apples']);
     place.write(USER, '{');
     expect(await list()).toMatchObject({ code: 1, err: expect.stringContaining('Settings cannot be used') });
+  });
+
+  it('list: what is wrong with the settings themselves, and that none can be used', async () => {
+    const place = createSettingsPlace();
+    const settings = { configDir: place.config, home: place.home, managedDir: place.managed };
+    place.write(USER, { enabledPlugins: { 'solo@own': true }, extraKnownMarketplaces: { own: 1 } });
+    place.write(LOCAL, { enabledPlugins: [1] });
+    const { out, err } = await run(['list'], place.project, settings);
+    expect(out).toBe('None of the plugins that settings enable can be used.\n');
+    expect(err).toMatch(/\.claude\/settings\.local\.json:2: enabledPlugins: /);
   });
 });

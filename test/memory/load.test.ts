@@ -108,6 +108,9 @@ describe('files of instructions', () => {
     desk.write('policy/secret.md', 'SECRET');
     const loaded = await desk.load({ managed: [join(desk.top, 'policy')], mayRead: async () => false });
     expect(pathsOf(loaded)).toEqual(['policy/CLAUDE.md']);
+    expect(textsOf(loaded)).toContain(
+      'policy/CLAUDE.md:2 The import policy/secret.md: It was not read: Read may not read it here, because of a rule, the mode, or disallowedTools.',
+    );
   });
 
   it('cost little where there are none', async () => {
@@ -127,7 +130,7 @@ describe('imports', () => {
     const refused = await desk.load(options);
     expect(pathsOf(refused)).toEqual(['project/CLAUDE.md']);
     expect(textsOf(refused)[0]).toBe(
-      'project/CLAUDE.md:1 The import home/notes.md: It leads outside of the project, to home/notes.md, and was not read: no rule for Read and no additional directory allows that.',
+      'project/CLAUDE.md:1 The import home/notes.md: It leads outside of the project, to home/notes.md, and was not read: Read may not read that without a question. A rule that allows Read there, or an additional directory, opens it where no rule asks or denies.',
     );
     const allowed = await desk.load({
       ...options,
@@ -155,7 +158,7 @@ describe('imports', () => {
     other.write('project/open.md', 'open');
     const loaded = await other.load({ mayRead: async (path) => !path.endsWith('denied.md') });
     expect(loaded.files.map(({ content }) => content)).toEqual(['@denied.md\n@open.md', 'open']);
-    expect(loaded.problems.map(({ text }) => text.includes('rule denies'))).toEqual([false, true]);
+    expect(loaded.problems.map(({ text }) => text.includes('because of a rule'))).toEqual([false, true]);
     await other.close();
   });
 

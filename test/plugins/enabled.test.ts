@@ -93,9 +93,60 @@ describe('plugins that settings enable', () => {
       wishes({ 'pears@orchard': true, 'apples@orchard': false }, { orchard: directory('./orchard') }),
     );
     expect((await open({ trusted: false })).names).toEqual(['user apples home/orchard/plugins/apples']);
-    // A trusted one may, and its plugins are then the project's, whoever enabled them.
-    place.write(PROJECT, wishes({}, { orchard: directory('./orchard') }));
-    expect((await open()).names).toEqual(['project apples home/shop/orchard/plugins/apples']);
+  });
+
+  describe.each([
+    ['project', PROJECT],
+    ['local', LOCAL],
+  ])('a trusted project takes nothing away from the person: %s settings', (layer, file) => {
+    const MINE = 'user apples home/orchard/plugins/apples';
+    const at = (line: number) => `warning ${file}:${line}`;
+    const off = 'does not count: user settings enable it, and a project switches nothing of theirs off';
+    it.each<[string, object, string[], string[]]>([
+      ['false', wishes({ 'apples@orchard': false }, {}), [MINE], [`${at(3)} "apples@orchard" ${off}`]],
+      ['an old name', wishes({ 'apple@orchard': false }, {}), [MINE], [`${at(3)} "apple@orchard" ${off}`]],
+      ['another case', wishes({ 'APPLES@orchard': false }, {}), [MINE], [`${at(3)} "APPLES@orchard" ${off}`]],
+      ['no value at all', wishes({ 'apples@orchard': 'no' }, {}), [MINE], [`${at(3)} "apples@orchard" ${off}`]],
+      ['true', wishes(APPLES, {}), [MINE], []],
+      [
+        'another marketplace of the name',
+        wishes({ 'pears@orchard': true }, { orchard: directory('./orchard') }),
+        [MINE, `${layer} pears home/orchard/plugins/pears`],
+        [`${at(6)} the marketplace "orchard" does not count: user settings know one of this name; give it another`],
+      ],
+      [
+        'another plugin of the name',
+        wishes({ 'apples@theirs': true }, { theirs: directory('./orchard') }),
+        [MINE],
+        [
+          `${at(6)} the marketplace calls itself "orchard", not "theirs"`,
+          'error home/shop/orchard/plugins/apples:0 there is a plugin "apples" already, in home/orchard/plugins/apples; this one is not used',
+        ],
+      ],
+    ])('%s', async (_, given, names, problems) => {
+      const { place, open } = setUp();
+      place.write(USER, wishes(APPLES, { orchard: directory('~/orchard') }));
+      place.write(file, given);
+      expect(await open()).toMatchObject({ names, problems });
+    });
+
+    it('and may enable what the person has switched off, or enabled of a marketplace that only it knows', async () => {
+      const { place, open } = setUp();
+      place.write(USER, wishes({ 'apples@orchard': false, 'pears@theirs': true }, { orchard: directory('~/orchard') }));
+      place.write(file, wishes(APPLES, { theirs: directory('./orchard') }));
+      expect((await open()).names.toSorted()).toEqual([
+        `${layer} apples home/orchard/plugins/apples`,
+        `${layer} pears home/shop/orchard/plugins/pears`,
+      ]);
+    });
+  });
+
+  it('the person’s own call switches off what their settings enable', async () => {
+    const { place, open } = setUp();
+    place.write(USER, wishes(APPLES, { orchard: directory('~/orchard') }));
+    place.write(PROJECT, wishes({ 'apples@orchard': false }, {}));
+    const flag = JSON.stringify(wishes({ 'apples@orchard': false }, {}));
+    expect(await open({ flag })).toMatchObject({ names: [], problems: [] });
   });
 
   it('nobody gets the rights of policy for a marketplace of their own', async () => {
@@ -296,12 +347,73 @@ describe('strictKnownMarketplaces', () => {
     expect((await strict(list)).names).toEqual(['user apples home/orchard/plugins/apples']);
   });
 
-  it('holds for marketplaces that someone names; a plugin is still one', async () => {
-    const { names, problems } = await strict([], ['orchard', 'orchard/plugins/pears']);
-    expect(names).toEqual(['flag pears home/shop/orchard/plugins/pears']);
+  it('holds for marketplaces that someone names', async () => {
+    const { names, problems } = await strict([], ['orchard']);
+    expect(names).toEqual([]);
     expect(problems.join('\n')).toContain(
       `warning home/shop/orchard/${MARKET}:0 the marketplace "orchard" is not among strictKnownMarketplaces`,
     );
+  });
+});
+
+describe('strictKnownMarketplaces and plugins that someone names', () => {
+  const named = async (pluginDirs: string[], list: (root: string) => unknown[] = () => []) => {
+    const { place, open } = setUp();
+    place.write('home/shop/alone/commands/c.md', 'c');
+    place.write(`home/shop/both/${MARKET}`, { name: 'both', owner: {}, plugins: [{ name: 'both', source: './' }] });
+    place.write('home/shop/both/.claude-plugin/plugin.json', { name: 'both' });
+    place.write('home/shop/both/deep/er/commands/c.md', 'c');
+    place.write(`home/shop/torn/${MARKET}`, '{');
+    place.write('home/shop/torn/.claude-plugin/plugin.json', { name: 'torn' });
+    symlinkSync(place.path('home/shop/both/deep/er'), place.path('home/shop/link'));
+    place.write(MANAGED, { strictKnownMarketplaces: list(place.root) });
+    return open({}, { pluginDirs });
+  };
+
+  it.each([
+    ['the marketplace itself', 'both', `both/${MARKET}:0 the marketplace "both" is not among`],
+    [
+      'a plugin in it',
+      'orchard/plugins/pears',
+      'pears:0 it is in the marketplace home/shop/orchard, which is not among',
+    ],
+    ['a folder deep in it', 'both/deep/er', 'er:0 it is in the marketplace home/shop/both, which is not among'],
+    ['a link into it', 'link', 'er:0 it is in the marketplace home/shop/both, which is not among'],
+    ['one whose file is broken', 'torn', 'torn:0 it is in the marketplace home/shop/torn, which is not among'],
+  ])('%s is refused', async (_, folder, text) => {
+    const { names, problems } = await named([folder]);
+    expect([names, problems.join('\n')]).toEqual([[], expect.stringContaining(text)]);
+  });
+
+  it('a plugin of its own, and one in a marketplace that is listed, are loaded', async () => {
+    expect(
+      (await named(['alone', 'both/deep/er'], (root) => [directory(`${root}/home/shop/both`).source])).names,
+    ).toEqual(['flag alone home/shop/alone', 'flag er home/shop/both/deep/er']);
+  });
+});
+
+describe('addresses', () => {
+  it('are told without their passwords', async () => {
+    const { place, open } = setUp();
+    const url = 'https://user:PASSWORD@example.com/x.git?token=PASSWORD';
+    const sources = [{ source: 'url', url }, url, 'user:PASSWORD@example.com:x.git', { source: 'github', repo: url }];
+    const more = [{ source: 'git-subdir', url, path: url }, `git+${url}`, `./${url}`];
+    const plugins = [...sources, ...more].map((source, at) => ({ name: `p${at}`, source }));
+    plugins.push({ name: 'odd', source: './plugins/apples', commands: url, hooks: url } as (typeof plugins)[0]);
+    place.write(`home/far/${MARKET}`, { name: 'far', owner: {}, metadata: { pluginRoot: url }, plugins });
+    const wanted = Object.fromEntries(plugins.map(({ name }) => [`${name}@far`, true]));
+    const marketplaces = {
+      far: directory('~/far'),
+      a: { source: { source: 'url', url } },
+      b: { source: { source: url } },
+      c: directory(url),
+    };
+    cpSync(place.path('home/orchard/plugins'), place.path('home/far/plugins'), { recursive: true });
+    place.write(USER, wishes({ ...wanted, 'x@a': true, 'x@b': true, 'x@c': true }, marketplaces));
+    const { problems } = await open({}, { pluginDirs: [url, place.path('home/far')] });
+    expect(problems.length).toBeGreaterThan(10);
+    expect(problems.filter((text) => text.includes('PASSWORD'))).toEqual([]);
+    expect(problems.join('\n')).toContain('is elsewhere (url https://***@example.com/x.git?token=***)');
   });
 });
 
@@ -311,7 +423,7 @@ describe('the folders of marketplaces that settings know', () => {
     const file = { source: { source: 'file', path: `./m/${MARKET}` } };
     place.write(PROJECT, wishes({}, { orchard: directory('./orchard'), m: file, far: { source: { source: 'npm' } } }));
     const isOwn = async (name: string, trusted = true) =>
-      isProtected(place.path(name), ownPlacesOf(await place.load({ trusted }), [place.project]));
+      isProtected(place.path(name), ownPlacesOf(await place.load({ trusted }), { roots: [place.project] }));
     for (const name of ['orchard/plugins/apples/hooks/hooks.json', 'orchard/plugins/apples/x.sh', 'm/plugins/x/y.sh']) {
       expect([name, await isOwn(`home/shop/${name}`)]).toEqual([name, true]);
     }

@@ -142,6 +142,21 @@ describe('a manifest', () => {
     ]);
   });
 
+  it('addresses are kept without who would open them', async () => {
+    const place = createPlace();
+    const secret = 'https://user:PASSWORD@example.com/x';
+    const manifest = { name: 'p', homepage: `${secret}#readme`, repository: { url: `git+${secret}` } };
+    place.write(`p/${MANIFEST}`, { ...manifest, author: { name: 'Ada', url: secret } });
+    const { plugins } = await place.load(['p']);
+    expect(plugins).toMatchObject([
+      {
+        homepage: 'https://***@example.com/x#readme',
+        repository: 'git+https://***@example.com/x',
+        author: { url: 'https://***@example.com/x' },
+      },
+    ]);
+  });
+
   it.each([
     ['{ "name": "a:b" }', 'error 1 "a:b" is no name for a plugin; use lower-case letters, digits and hyphens: "a-b"'],
     [

@@ -15,9 +15,12 @@ export async function openHookSettings(
   const { hooks } = scope;
   // The weakest first: of two hooks that rewrite the same thing the last one counts.
   const sources = () => {
-    const { managedOnly, value, hookSources } = settings.loaded;
-    const mayCount = !managedOnly.hooks && value.disableAllHooks !== true;
-    return [...(mayCount ? plugins() : []), ...hookSources.toReversed()];
+    const { managedOnly, value, origins, hookSources } = settings.loaded;
+    const areOff = value.disableAllHooks === true;
+    const isPolicyOff = areOff && origins.disableAllHooks === 'managed';
+    // What policy enables is policy's: nobody else switches it off, and it is as strong.
+    const counting = plugins().filter((each) => (isOfPolicy(each) ? !isPolicyOff : !areOff && !managedOnly.hooks));
+    return [...counting, ...hookSources.toReversed()].toSorted((one, other) => rankOf(one) - rankOf(other));
   };
   const takeOver = (): Promise<void> => hooks.replaceSettings(sources());
   await takeOver();
@@ -35,6 +38,9 @@ export async function openHookSettings(
   settings.onChange(takeOver);
   return takeOver;
 }
+
+const isOfPolicy = ({ layer }: LoadedHookSource): boolean => layer === 'managed';
+const rankOf = (source: LoadedHookSource): number => Number(isOfPolicy(source));
 
 function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {
   if (file === files.user) return 'user_settings';

@@ -104,12 +104,15 @@ export function createMemoryReader(options: MemoryReaderOptions): MemoryReader {
       const isForeign = isOfProject(scope) && !options.roots.some((root) => isInside(root, real));
       if (isForeign && !(await mayLeave(real, at, options))) {
         return refuse(
-          `It leads outside of the project, to ${real}, and was not read: no rule for Read and no additional directory allows that.`,
+          `It leads outside of the project, to ${real}, and was not read: Read may not read that without a question. ` +
+            'A rule that allows Read there, or an additional directory, opens it where no rule asks or denies.',
         );
       }
       // What policy says is not the session's to leave out; what it imports is read like any other file.
       const isPolicy = scope === 'managed' && importedBy === undefined;
-      if (!isPolicy && !(await ask(options.mayRead?.(real), true))) return refuse('It was not read: a rule denies it.');
+      if (!isPolicy && !(await ask(options.mayRead?.(real), true))) {
+        return refuse('It was not read: Read may not read it here, because of a rule, the mode, or disallowedTools.');
+      }
       known.add(real);
       const bytes = await disk.readFile(real, { maxBytes: MAX_READ_BYTES, exact: true });
       if (isBinary(bytes)) return refuse('It was not read: it is a binary file.');

@@ -10,34 +10,53 @@ const PARTS =
 
 const KNOWN = new WeakMap<LoadedSettings, { key: string; places: readonly string[] }>();
 
+export interface Surroundings {
+  /** Where the session works. */
+  roots: readonly string[];
+  /** Those that are loaded. Whatever is in their folders may be run by a hook, so nothing of them is left out. */
+  plugins?: readonly { root: string }[];
+  /** Folders that the call names, as plugins or marketplaces. */
+  named?: readonly string[];
+}
+
 /** Files and folders, as they are named and where links lead; without those that are protected by their names. */
-export function ownPlacesOf(settings: LoadedSettings, roots: readonly string[]): readonly string[] {
-  const key = roots.join('\0');
+export function ownPlacesOf(
+  settings: LoadedSettings,
+  { roots, plugins = [], named = [] }: Surroundings,
+): readonly string[] {
+  const whole = plugins.map(({ root }) => root);
+  const key = [roots, whole, named].map((list) => list.join('\0')).join('\0\0');
   const known = KNOWN.get(settings);
   if (known?.key === key) return known.places;
-  const { files, layers } = settings;
+  const { files, layers, cwd } = settings;
   const { user, project, local, mainLocal } = files;
   const single = [user, project, local, mainLocal, ...layers.map(({ file }) => file)];
-  const folders = [dirname(user), ...files.managed, ...marketplacesOf(settings)];
-  const named = [
+  const called = named.filter((path) => path.trim() !== '').map((path) => resolve(cwd, path));
+  const folders = [dirname(user), ...files.managed, ...marketplacesOf(settings), ...called];
+  const all = [
     ...single.filter((file): file is string => file !== undefined && isAbsolute(file)),
     ...folders.flatMap((folder) => partsOf(folder, roots)),
+    ...whole,
   ];
-  const places = [...new Set(named.flatMap((place) => [place, realOf(place)]))].filter((place) => !isProtected(place));
+  const places = [...new Set(all.flatMap((place) => [place, realOf(place)]))].filter((place) => !isProtected(place));
   KNOWN.set(settings, { key, places });
   return places;
 }
 
-/** What is enabled of these runs in the next session. */
-const marketplacesOf = ({ value, files: { projectRoot, home } }: LoadedSettings): string[] =>
-  Object.values(value.extraKnownMarketplaces ?? {}).flatMap((given) => {
+/** What is enabled of these runs in the next session. Those of the person count beside a project's of the same name. */
+function marketplacesOf({ value, origins, layers, cwd, files: { projectRoot, home } }: LoadedSettings): string[] {
+  const own = layers.flatMap(({ name, settings }) => (name === 'user' ? [settings.extraKnownMarketplaces ?? {}] : []));
+  const known = [value.extraKnownMarketplaces ?? {}, ...own].flatMap((table) => Object.entries(table));
+  return known.flatMap(([name, given]) => {
     const { source: kind, path } = (given as { source?: { source?: unknown; path?: unknown } } | null)?.source ?? {};
     if (typeof path !== 'string' || (kind !== 'directory' && kind !== 'file')) return [];
-    const place = resolve(projectRoot, path.startsWith('~/') ? join(home, path.slice(2)) : path);
+    const base = origins[`extraKnownMarketplaces.${name}`] === 'flag' ? cwd : projectRoot;
+    const place = resolve(base, /^~(?:\/|$)/.test(path) ? join(home, path.slice(1)) : path);
     if (kind === 'directory') return [place];
     const folder = dirname(place);
     return [basename(folder) === '.claude-plugin' ? dirname(folder) : folder];
   });
+}
 
 const partsOf = (folder: string, roots: readonly string[]): string[] =>
   roots.some((root) => isInside(folder, root) || isInside(realOf(folder), root))

@@ -13,15 +13,7 @@ import { findPlanFile } from '../plan/plan-file.js';
 import type { SessionScope } from '../scope.js';
 import type { HookOpinion } from './decide-hooked.js';
 import type { Decision, PermissionPolicy } from './policy.js';
-import {
-  type Grounds,
-  groundsOfAnswer,
-  markOfGrounds,
-  placesOf,
-  toGrounds,
-  toPermissionCall,
-  toPolicy,
-} from './session-case.js';
+import { type Grounds, groundsOfAnswer, markOfGrounds, placesOf, toGrounds, toPermissionCall } from './session-case.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
@@ -136,6 +128,7 @@ async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Pr
   const book = await scope.guard.rules({ turn: scope.state.turnRules, deny: scope.config.disallowedTools });
   // Loaded with the first call that is judged: the parser of shell lines is large.
   const { decideWithHook } = await import('./decide-hooked.js');
+  const { toPolicy } = await import('./session-policy.js');
   const call = toPermissionCall(scope, { tool, input }, places);
   const policy = { ...toPolicy(scope, book), ...(await planOf(scope)), ...sandboxedOf(scope, input) };
   const judgedOn = toGrounds(scope, { tool, input }, places);

@@ -1,7 +1,7 @@
 import type { RuledCall } from '../hooks/registry.js';
 import type { SessionScope } from '../scope.js';
 import type { PermissionCall } from './policy.js';
-import { placesOf, toPermissionCall, toPolicy } from './session-case.js';
+import { placesOf, toPermissionCall } from './session-case.js';
 
 /** Whether a rule is about a call, for hooks that name one. Throws when the rule cannot be used. */
 export async function matchesRule(
@@ -13,6 +13,7 @@ export async function matchesRule(
   // Loaded when a rule is met: the parser of shell lines is large.
   const { compileRules } = await import('./rules/book.js');
   const { isAbout } = await import('./concern.js');
+  const { toPolicy } = await import('./session-policy.js');
   const base = guard.settings.files.projectRoot;
   const book = compileRules([{ name: 'session', base, deny: [rule] }], { home: guard.home });
   const [problem] = book.problems;

@@ -2,9 +2,7 @@
 import type { FileStat, PermissionMode, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { createSha256 } from '../workspace/sha256.js';
-import { ownPlacesOf } from './own-places.js';
-import type { PermissionCall, PermissionPolicy } from './policy.js';
-import { readablePlacesOf } from './readable-places.js';
+import type { PermissionCall } from './policy.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -111,19 +109,3 @@ export const toPermissionCall = (
   })),
   ...(typeof input.command === 'string' && { command: input.command }),
 });
-
-export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): PermissionPolicy => {
-  const { state, guard, config } = scope;
-  return {
-    mode: state.mode,
-    ...(state.asksNobody && { asksNobody: true }),
-    book,
-    roots: state.roots,
-    ownPlaces: ownPlacesOf(guard.settings, state.roots),
-    home: guard.home,
-    cwd: state.cwd,
-    trusted: guard.trusted,
-    privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
-    readable: readablePlacesOf(scope),
-  };
-};

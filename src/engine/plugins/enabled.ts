@@ -7,12 +7,14 @@ import type { SettingsLayerName } from '../settings/problem.js';
 import { isTable } from '../settings/table.js';
 import { isMissing } from '../workspace/system-error.js';
 import type { PluginChoice, Wish } from './choice.js';
+import { isUrl, showAddress } from './address.js';
 import { describeUnreadable } from './inside.js';
 import { MANIFEST_FOLDER } from './manifest.js';
 import { findByName, type Marketplace, MARKETPLACE_FILE, readMarketplace, toElsewhereProblem } from './marketplace.js';
 import { describeRemote } from './marketplace-source.js';
 import type { PluginPlace } from './read-plugin.js';
-import { expandHome, layerOf, placeOfSetting, type PluginSettings } from './setting-place.js';
+import type { PassedOver } from './prefer-own.js';
+import { expandHome, layerOf, placeOfSetting, type PluginSettings, type PluginTable } from './setting-place.js';
 
 export interface EnabledPlugins {
   places: PluginPlace[];
@@ -25,12 +27,18 @@ interface Around {
   cwd: string;
   /** Marketplaces that someone named: all of them is there already. */
   named: readonly Marketplace[];
+  /** Entries of the project that give way to the person's own. */
+  passedOver: readonly PassedOver[];
 }
 
-export async function findEnabled(settings: PluginSettings, { choice, cwd, named }: Around): Promise<EnabledPlugins> {
+export async function findEnabled(
+  settings: PluginSettings,
+  { choice, cwd, named, passedOver }: Around,
+): Promise<EnabledPlugins> {
   const found: EnabledPlugins = { places: [], problems: [] };
-  const warn = async (table: 'enabledPlugins' | 'extraKnownMarketplaces', name: string, text: string): Promise<void> =>
-    void found.problems.push({ severity: 'warning', ...(await placeOfSetting(settings, table, name)), text });
+  const warn: Warn = async (table, name, text, layer) =>
+    void found.problems.push({ severity: 'warning', ...(await placeOfSetting(settings, table, name, layer)), text });
+  for (const { table, name, layer } of passedOver) await warn(table, name, GIVES_WAY[table](name), layer);
   const known = settings.value.extraKnownMarketplaces ?? {};
   const groups = Object.groupBy(choice.wishes, ({ marketplace }) => marketplace);
   for (const wish of choice.wishes) {
@@ -74,6 +82,9 @@ export async function findEnabled(settings: PluginSettings, { choice, cwd, named
     for (const wish of wanted) await tellLost(wish, { marketplace, warn });
     for (const entry of marketplace.entries) {
       const said = choice.decide(marketplace, entry, name);
+      for (const { key, layer: of } of said?.overrules ?? []) {
+        await warn('enabledPlugins', key, GIVES_WAY.enabledPlugins(key), of);
+      }
       if (said?.value !== true) continue;
       const source = weakerOf(layer, said.layer);
       found.places.push({ root: entry.root, folderName: entry.name, source, offer: { entry, marketplace: name } });
@@ -95,7 +106,15 @@ function findWishFault({ key, plugin, marketplace, value }: Wish): string | unde
   return undefined;
 }
 
-type Warn = (table: 'enabledPlugins', name: string, text: string) => Promise<void>;
+/** `layer`: whose entry it is about, where that is not the one that counts. */
+type Warn = (table: PluginTable, name: string, text: string, layer?: SettingsLayerName) => Promise<void>;
+
+const GIVES_WAY: Readonly<Record<PluginTable, (name: string) => string>> = {
+  enabledPlugins: (key) =>
+    `"${key}" does not count: user settings enable it, and a project switches nothing of theirs off`,
+  extraKnownMarketplaces: (name) =>
+    `the marketplace "${name}" does not count: user settings know one of this name; give it another`,
+};
 
 async function tellLost(
   { key, plugin }: Wish,
@@ -128,15 +147,21 @@ interface LocateOptions {
 function locate(given: unknown, { layer, files: { projectRoot, home }, cwd }: LocateOptions): Located {
   const source = isTable(given) ? given.source : undefined;
   const refuse = (text: string): Located => ({ kind: 'refused', text });
+  const elsewhere = (where: string): Located => ({
+    kind: 'remote',
+    text: `is elsewhere (${where}), and nothing is fetched; get it, and name its folder`,
+  });
   if (!isTable(source)) return refuse('is left out: it needs { "source": { "source": "directory", "path": ... } }');
   const { source: kind, path: written } = source;
   if (kind !== 'directory' && kind !== 'file') {
-    const where = describeRemote(source) ?? JSON.stringify(kind);
-    return { kind: 'remote', text: `is elsewhere (${where}), and nothing is fetched; get it, and name its folder` };
+    return elsewhere(
+      describeRemote(source) ?? (typeof kind === 'string' ? JSON.stringify(showAddress(kind)) : 'unknown'),
+    );
   }
   if (typeof written !== 'string' || written.trim() === '' || written.includes('\0')) {
     return refuse('is left out: its "path" must be a path');
   }
+  if (isUrl(written)) return elsewhere(showAddress(written));
   const absolute = expandHome(written, home);
   if ((layer === 'user' || layer === 'managed') && !isAbsolute(absolute)) {
     return refuse(

@@ -2,6 +2,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { DefinitionFolder, DefinitionProblem } from '../definitions/definition.js';
 import { isInside } from '../permissions/path.js';
+import { showAddress } from './address.js';
 import { findInside, follow, type InsidePath } from './inside.js';
 import type { Manifest } from './manifest.js';
 
@@ -44,7 +45,12 @@ export function findFolders({ root, manifest }: PluginPlace): FoundFolders {
     for (const { written, ...at } of manifest.paths[kind]) {
       const named = toUsable(kind, findInside(root, written));
       if ('path' in named) take(named.path);
-      else found.problems.push({ severity: 'error', ...at, text: `${JSON.stringify(written)}: ${named.text}` });
+      else
+        found.problems.push({
+          severity: 'error',
+          ...at,
+          text: `${JSON.stringify(showAddress(written))}: ${named.text}`,
+        });
     }
   }
   return found;

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DefinitionProblem } from '../definitions/definition.js';
-import { SETTINGS_LAYERS } from '../settings/problem.js';
 import { createChoice, type PluginChoice } from './choice.js';
 import { findEnabled } from './enabled.js';
 import { describeUnreadable } from './inside.js';
@@ -12,6 +11,7 @@ import { foldName } from './names.js';
 import type { Plugin, PluginDir, PluginScope, PluginServer } from './plugin.js';
 import { type PluginPlace, type PluginRead, type ReadPlugin, readPlugin } from './read-plugin.js';
 import { findRoot, type FoundRoot, type RootOptions } from './roots.js';
+import { preferOwn } from './prefer-own.js';
 import type { PluginSettings } from './setting-place.js';
 
 export interface LoadPluginsOptions extends RootOptions {
@@ -32,11 +32,12 @@ export interface LoadedPlugins {
  * neither plugins nor settings of a project that nobody trusts are given to it.
  */
 export async function loadPlugins(dirs: readonly PluginDir[], options: LoadPluginsOptions): Promise<LoadedPlugins> {
-  const choice = createChoice(options.settings);
+  const { settings, passedOver } = options.settings ? preferOwn(options.settings) : { passedOver: [] };
+  const choice = createChoice(settings);
   const named = await Promise.all(dirs.map((dir) => openRoot(findRoot(dir, options), choice)));
   const marketplaces = named.flatMap(({ marketplace }) => marketplace ?? []);
-  const enabled = options.settings
-    ? await findEnabled(options.settings, { choice, cwd: options.cwd, named: marketplaces })
+  const enabled = settings
+    ? await findEnabled(settings, { choice, cwd: options.cwd, named: marketplaces, passedOver })
     : { places: [], problems: [] };
   const problems = [...enabled.problems];
   const loaded: LoadedPlugins = { plugins: [], marketplaces: distinctBy(marketplaces, ({ file }) => file), problems };
@@ -89,14 +90,21 @@ async function openRoot(
     return { steps: [{ source, problems: [{ severity: 'error', file: path, line: 0, text: fault }] }] };
   }
   const itself: PluginPlace = { root, folderName: basename(path), source };
-  if (!isMarketplace(root)) return { steps: [itself] };
+  const within = choice.refuseWithin(root);
+  if (!isMarketplace(root)) {
+    if (within === undefined) return { steps: [itself] };
+    return { steps: [{ source, problems: [{ severity: 'warning', file: root, line: 0, text: within }] }] };
+  }
   const { marketplace, problems } = await readMarketplace(root);
-  const own = existsSync(join(root, MANIFEST_FILE)) ? [itself] : [];
-  if (marketplace === undefined) return { steps: [{ source, problems }, ...own] };
+  const own = within === undefined && existsSync(join(root, MANIFEST_FILE)) ? [itself] : [];
+  if (marketplace === undefined) {
+    if (within !== undefined) problems.push({ severity: 'warning', file: root, line: 0, text: within });
+    return { steps: [{ source, problems }, ...own] };
+  }
   const refusal = choice.refuse(marketplace);
   if (refusal !== undefined) {
     problems.push({ severity: 'warning', file: marketplace.file, line: 0, text: refusal });
-    return { steps: [{ source, problems }, ...own] };
+    return { steps: [{ source, problems }] };
   }
   const offered = marketplace.entries.flatMap((entry): PluginPlace[] => {
     const said = choice.decide(marketplace, entry);
@@ -122,9 +130,12 @@ async function readStep(step: Step): Promise<PluginRead> {
   }
 }
 
-/** The strongest layer first. What someone names is part of the call. */
+/** Whose plugin counts, of two with one name. A project takes the place of none that the person has. */
+const ORDER: readonly PluginScope[] = ['managed', 'flag', 'user', 'local', 'project'];
+
+/** What someone names is part of the call. */
 const inOrder = (steps: readonly Step[]): Step[] =>
-  steps.toSorted((one, other) => SETTINGS_LAYERS.indexOf(one.source) - SETTINGS_LAYERS.indexOf(other.source));
+  steps.toSorted((one, other) => ORDER.indexOf(one.source) - ORDER.indexOf(other.source));
 
 /** A folder that is named twice says nothing new. Its entry in a marketplace says more than the folder alone. */
 function distinctSteps(steps: readonly Step[]): Step[] {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DefinitionFolder, DefinitionProblem } from '../definitions/definition.js';
 import { didYouMean, findNearName } from '../settings/near-name.js';
 import { isTable } from '../settings/table.js';
+import { withoutUser } from './address.js';
 import { follow } from './inside.js';
 import { type JsonPart, partAt, problemAt, readJson } from './json-part.js';
 import { findNameFault } from './names.js';
@@ -148,12 +149,13 @@ function readFacts(value: Record<string, unknown>, say: Say): PluginFacts {
   // As in the manifests of npm, where it is an object with the address in it.
   const { repository } = value;
   const url = isTable(repository) && typeof repository.url === 'string' ? repository.url : text('repository');
+  const shown = (address: string | undefined) => (address === undefined ? undefined : withoutUser(address));
   const facts: PluginFacts = {
     version: text('version'),
     description: text('description'),
     author: readAuthor(value.author, say),
-    homepage: text('homepage'),
-    repository: url,
+    homepage: shown(text('homepage')),
+    repository: shown(url),
     license: text('license'),
     keywords: readKeywords(value.keywords, say),
   };
@@ -165,7 +167,11 @@ function readAuthor(author: unknown, say: Say): PluginAuthor | undefined {
   if (typeof author === 'string') return { name: author };
   if (isTable(author) && typeof author.name === 'string') {
     const { name, email, url } = author;
-    return { name, ...(typeof email === 'string' && { email }), ...(typeof url === 'string' && { url }) };
+    return {
+      name,
+      ...(typeof email === 'string' && { email }),
+      ...(typeof url === 'string' && { url: withoutUser(url) }),
+    };
   }
   say('.author', '"author" must be a name, or an object with "name", and is left out', 'warning');
   return undefined;

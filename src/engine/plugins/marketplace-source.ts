@@ -1,6 +1,7 @@
 /** Where a marketplace says that a plugin is. Nothing is fetched: what is not a folder of the marketplace is elsewhere. */
 import { join } from 'node:path';
 import { isTable } from '../settings/table.js';
+import { isAddress, showAddress } from './address.js';
 import { findInside, type InsidePath } from './inside.js';
 
 export type FoundSource =
@@ -16,9 +17,6 @@ export interface SourcePlace {
 }
 
 const ADVICE = 'write the path of its folder, such as "./plugins/my-plugin"';
-/** `https://...`, and what git takes for an address: `git@host:path`. */
-const ADDRESS = /^(?:[a-z][a-z0-9+.-]+:\/\/|[\w.-]+@[\w.-]+:)/i;
-
 export function findSource(source: unknown, place: SourcePlace): FoundSource {
   if (source === undefined) return { kind: 'refused', text: `"source" is missing; ${ADVICE}` };
   if (isTable(source)) {
@@ -26,9 +24,12 @@ export function findSource(source: unknown, place: SourcePlace): FoundSource {
     if (where !== undefined) return { kind: 'elsewhere', where };
   }
   if (typeof source !== 'string') return { kind: 'refused', text: `this is no source of a plugin; ${ADVICE}` };
-  if (ADDRESS.test(source.trim())) return { kind: 'elsewhere', where: source.trim() };
+  if (isAddress(source)) return { kind: 'elsewhere', where: showAddress(source.trim()) };
   const found = findFolder(source, place);
-  const refuse = (text: string): FoundSource => ({ kind: 'refused', text: `${JSON.stringify(source)}: ${text}` });
+  const refuse = (text: string): FoundSource => ({
+    kind: 'refused',
+    text: `${JSON.stringify(showAddress(source))}: ${text}`,
+  });
   if (found.kind === 'folder') return { kind: 'folder', root: found.path };
   if (found.kind === 'refused') return refuse(found.text);
   return refuse(found.kind === 'missing' ? 'there is no such folder' : 'it is a file; name the folder of the plugin');
@@ -46,7 +47,7 @@ function findFolder(source: string, { root, pluginRoot }: SourcePlace): InsidePa
 export function describeRemote(source: Readonly<Record<string, unknown>>): string | undefined {
   const text = (key: string): string | undefined => {
     const value = source[key];
-    return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+    return typeof value === 'string' && value.trim() !== '' ? showAddress(value) : undefined;
   };
   const kind = text('source');
   const what = text('repo') ?? text('url') ?? text('package');

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { DefinitionProblem } from '../definitions/definition.js';
 import { didYouMean, findNearName } from '../settings/near-name.js';
 import { isTable } from '../settings/table.js';
+import { showAddress } from './address.js';
 import { findInside, follow } from './inside.js';
 import { type JsonPart, partAt, problemAt, readJson } from './json-part.js';
 import { MANIFEST_FOLDER, toRest } from './manifest.js';
@@ -120,7 +121,7 @@ function readPluginRoot(metadata: unknown, { root, say }: { root: string; say: S
   const found = findInside(root, given, { what: 'marketplace' });
   if (found.kind === 'folder') return given;
   const text = found.kind === 'refused' ? found.text : 'there is no such folder';
-  say('.metadata.pluginRoot', `${JSON.stringify(given)}: ${text}`);
+  say('.metadata.pluginRoot', `${JSON.stringify(showAddress(given))}: ${text}`);
   return undefined;
 }
 

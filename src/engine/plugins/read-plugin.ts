@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefinitionProblem } from '../definitions/definition.js';
+import { showAddress } from './address.js';
 import { readEntryManifest } from './entry-manifest.js';
 import { findFolders } from './folders.js';
 import { mergeHooks, readHooks } from './hooks.js';
@@ -101,7 +102,7 @@ async function readParts(
       continue;
     }
     const text = named.kind === 'refused' ? named.text : WHY_NO_FILE[named.kind];
-    all.problems.push({ severity: 'error', file, line, text: `${JSON.stringify(written)}: ${text}` });
+    all.problems.push({ severity: 'error', file, line, text: `${JSON.stringify(showAddress(written))}: ${text}` });
   }
   return all;
 }

@@ -3,6 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isInside } from '../permissions/path.js';
 import { isMissing } from '../workspace/system-error.js';
+import { isUrl, showAddress } from './address.js';
 import { describeUnreadable } from './inside.js';
 import { MANIFEST_FOLDER } from './manifest.js';
 import type { PluginDir } from './plugin.js';
@@ -25,6 +26,10 @@ export interface FoundRoot {
 
 export function findRoot({ path: written, scope }: PluginDir, { cwd, projectRoot }: RootOptions): FoundRoot {
   const base = scope === 'project' ? (projectRoot ?? cwd) : cwd;
+  if (isUrl(written)) {
+    const fault = 'this is an address, and nothing is fetched; get it, and name its folder';
+    return { path: showAddress(written), scope, fault };
+  }
   const isPath = written.trim() !== '' && !written.includes('\0');
   const path = isPath ? resolve(base, written) : base;
   const refuse = (fault: string): FoundRoot => ({ path, scope, fault });

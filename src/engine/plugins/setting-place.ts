@@ -8,19 +8,19 @@ import { toRest } from './manifest.js';
 /** Merged, and limited to what counts: nothing is in it of a project that nobody trusts. */
 export type PluginSettings = Pick<LoadedSettings, 'value' | 'origins' | 'layers' | 'files'>;
 
-type Table = 'enabledPlugins' | 'extraKnownMarketplaces';
+export type PluginTable = 'enabledPlugins' | 'extraKnownMarketplaces';
 
 /** The layer whose entry counts. */
-export const layerOf = ({ origins }: PluginSettings, table: Table, name: string): SettingsLayerName =>
+export const layerOf = ({ origins }: PluginSettings, table: PluginTable, name: string): SettingsLayerName =>
   origins[`${table}.${name}`] ?? 'project';
 
-/** File and line of an entry. What was given on a command line has no lines. */
+/** File and line of an entry: of the one that counts, unless another layer is given. What was given on a command line has no lines. */
 export async function placeOfSetting(
   settings: PluginSettings,
-  table: Table,
+  table: PluginTable,
   name: string,
+  layer = layerOf(settings, table, name),
 ): Promise<{ file: string; line: number }> {
-  const layer = layerOf(settings, table, name);
   const says = settings.layers.find((each) => each.name === layer && Object.hasOwn(each.settings[table] ?? {}, name));
   const file = says?.file ?? layer;
   const { part } = isAbsolute(file) ? await readJson(file) : {};

@@ -44,6 +44,8 @@ export interface HookSource {
 
 export interface LoadedSettings extends MergedSettings {
   files: SettingsFiles;
+  /** Where relative paths of the call start. */
+  cwd: string;
   trusted: boolean;
   /** What each source says, the strongest first; several may have the same name. Not limited by trust or policy. */
   layers: SettingsLayer[];
@@ -134,7 +136,10 @@ function flagSource(flag: string, cwd: string): LayerSource {
   return { file: resolve(cwd, flag), required: true };
 }
 
-function compose(layers: SettingsLayer[], { files, trusted, called = [] }: LoadOptions): LoadedSettings {
+function compose(
+  layers: SettingsLayer[],
+  { files, cwd = files.projectRoot, trusted, called = [] }: LoadOptions,
+): LoadedSettings {
   const inert: InertKey[] = [];
   const outside = mergeLayers(layers.filter(({ name }) => !isOfProject(name)));
   const mode: PermissionMode = outside.value.permissions?.defaultMode ?? 'default';
@@ -158,6 +163,7 @@ function compose(layers: SettingsLayer[], { files, trusted, called = [] }: LoadO
   return {
     ...merged,
     files,
+    cwd,
     trusted,
     layers,
     ruleLayers: toRuleLayers(final, files.projectRoot),

@@ -10,6 +10,6 @@ export const hasMcpSources = ({
   brought = [],
 }: Pick<McpSources, 'flags' | 'strict' | 'settings' | 'projectFile' | 'brought'>): boolean =>
   flags.length > 0 ||
-  (!strict && brought.length > 0) ||
+  brought.some(({ layer }) => !strict || layer === 'managed') ||
   settings.layers.some((layer) => layer.settings.mcpServers && (!strict || layer.name === 'managed')) ||
   (!strict && projectFile !== undefined && existsSync(projectFile));

@@ -15,9 +15,9 @@ export interface Bringer {
   root?: string;
 }
 
-const isCalled = ({ source }: Bringer): boolean => source === undefined || source === 'flag' || source === 'managed';
+const isCalled = ({ source }: Bringer): boolean => source === undefined || source === 'flag';
 
-/** Whoever names a plugin names its servers. */
+/** Whoever names a plugin names its servers. Those of policy are none of the call's: no other server takes their names. */
 export const toServerFlags = (bringers: readonly Bringer[]): string[] =>
   bringers
     .filter((bringer) => isCalled(bringer) && Object.keys(bringer.mcpServers).length > 0)
