@@ -54,6 +54,9 @@ describe('get_settings', () => {
         awsAuthRefresh: `login ${secret}`,
         otelHeadersHelper: secret,
         myApiKey: [secret],
+        proxyUrl: `http://a:${secret}@h`,
+        accessTokens: [secret],
+        extraKnownMarketplaces: { m: { source: { source: 'git', url: `https://tok:${secret}@example.org/x` } } },
         hooks: { PreToolUse: [{ hooks: [hook] }] },
         mcpServers: {
           far: {
@@ -61,7 +64,7 @@ describe('get_settings', () => {
             url: `https://example.org/?token=${secret}`,
             headers: { Authorization: `Bearer ${secret}` },
           },
-          near: { command: 'server', env: { KEY: secret } },
+          near: { command: 'server', args: ['--api-key', secret, `--token=${secret}`], env: { KEY: secret } },
         },
       },
     });
@@ -70,7 +73,10 @@ describe('get_settings', () => {
     expect(report.effective).toMatchObject({
       env: { TOKEN: '***', NAMED: '${OTHER}' },
       apiKeyHelper: '***',
-      mcpServers: { near: { command: 'server', env: { KEY: '***' } }, far: { headers: { Authorization: '***' } } },
+      mcpServers: {
+        near: { command: 'server', args: ['--api-key', '***', '--token=***'], env: { KEY: '***' } },
+        far: { headers: { Authorization: '***' } },
+      },
     });
   });
 });
