@@ -241,7 +241,10 @@ describe('get_hooks_listing', () => {
       settings: {
         hooks: {
           PreToolUse: [
-            { matcher: 'Bash', hooks: [{ type: 'command', command: 'check', timeout: 5, if: 'Bash(rm:*)' }] },
+            {
+              matcher: 'Bash',
+              hooks: [{ type: 'command', command: 'check https://u:swordfish@h', timeout: 5, if: 'Bash(rm:*)' }],
+            },
           ],
           Stop: [{ hooks: [{ type: 'http', url: 'https://example.org/stop?key=swordfish' }] }],
         },
@@ -257,7 +260,7 @@ describe('get_hooks_listing', () => {
         matcher: 'Bash',
         type: 'command',
         source: 'user',
-        name: 'check',
+        name: 'check https://***@h',
         if: 'Bash(rm:*)',
         ...common,
         timeout: 5,

@@ -105,7 +105,7 @@ function hideUnder(name: string, value: unknown): unknown {
 }
 
 /** A word of a name, in whatever way words are set apart: `x-api-key`, `privateKey`, `accesstokens`, `DB_PASS`. */
-const SECRET_WORD = /(?:key|token|authorization)s?$|^pass$|passw|passphrase|secret|credential|apikey/i;
+const SECRET_WORD = /(?:key|token|authorization|bearer)s?$|^pass$|^pat$|passw|passphrase|secret|credential|apikey/i;
 /** Commands that print keys. */
 const SECRET_COMMAND = /helper$|auth(?:Refresh|Export)$/i;
 
@@ -124,11 +124,15 @@ const conceal = (value: unknown): string => (typeof value === 'string' ? hideTex
 const ADDRESS = /^[a-z][\w+.-]*:\/\//i;
 const LOGIN = /(?<![\w+.-])([a-z][\w+.-]*:\/\/)([^\s/?#]*)@/gi;
 
-/** An address as such, and in any other text what stands in an address for a person. */
-const hideInText = (text: string): string =>
+const BEARER = /(\bauthorization: *(?:[a-z]+ +)?|\bbearer +)([^\s"'`]+)/gi;
+
+/** An address as such, and in any other text, such as a command, who stands in an address or a header. */
+export const hideInText = (text: string): string =>
   ADDRESS.test(text)
     ? hideInAddress(text)
-    : text.replace(LOGIN, (_, scheme: string, who: string) => `${scheme}${hideText(who)}@`);
+    : text
+        .replace(LOGIN, (_, scheme: string, who: string) => `${scheme}${hideText(who)}@`)
+        .replace(BEARER, (_, lead: string, who: string) => `${lead}${hideText(who)}`);
 
 const KEY_NAME = /token|key|secret|passw|auth|credential/i;
 

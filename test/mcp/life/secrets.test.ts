@@ -120,6 +120,8 @@ describe('a config as it is shown', () => {
     'Credentials',
     'clientSecret',
     'authorization',
+    'bearer',
+    'github-pat',
     'otelHeadersHelper',
   ])('hides %s, whatever it holds and however deep it is', (name) => {
     for (const value of ['swordfish', ['swordfish'], { a: 'swordfish' }]) {
@@ -149,6 +151,12 @@ describe('a config as it is shown', () => {
     ['repo', 'https://tok:PW@example.org/x.git', 'https://***@example.org/x.git'],
     ['address', 'https://h/p?key=PW#PW', 'https://h/p?key=***#***'],
     ['command', 'git clone https://tok:PW@h/x.git && ls', 'git clone https://***@h/x.git && ls'],
+    [
+      'command',
+      `curl -H "Authorization: Basic PW" -H 'authorization:PW' x`,
+      `curl -H "Authorization: Basic ***" -H 'authorization:***' x`,
+    ],
+    ['command', 'call --with "Bearer PW" "Bearer ${KEY}"', 'call --with "Bearer ***" "Bearer ${KEY}"'],
     ['where', 'see(http://PW@h, ftp://${USER}@h)', 'see(http://***@h, ftp://${USER}@h)'],
   ])('hides who stands in the address of %s', (name, text, shown) => {
     expect(hideSecrets({ [name]: text, deep: [{ [name]: [text] }] })).toEqual({
