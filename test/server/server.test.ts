@@ -76,6 +76,7 @@ describe('sessions over a server', () => {
     const { peer, messages, say, seen } = connect(server.url);
     await peer.request('initialize', {});
     const told: unknown[] = [await peer.request('mcp_status', {})];
+    expect(told).toEqual([{ mcpServers: [{ name: 'own', status: 'pending' }] }]);
     const refused = (asked: Promise<unknown>) => asked.then(String, (error: unknown) => told.push(String(error)));
     await refused(peer.request('mcp_reconnect', { serverName: 'own' }));
     await refused(peer.request('mcp_read_resource', { server_name: 'own', uri: 'a:b' }));

@@ -25,10 +25,9 @@ export async function readUnderHooks<T>(
   const { clock, guard, hooks } = scope;
   const call = { block: { id: clock.uuid() }, tool: { name: tool }, input };
   await guard.refresh();
-  const { decision, updatedInput, stop } = await beforeCall(scope, call, signal);
+  const { decision, updatedInput } = await beforeCall(scope, call, signal);
   signal.throwIfAborted();
   if (decision && decision.verdict !== 'allow') throw refuse(decision.reason);
-  if (stop) throw refuse(stop.reason ?? 'a hook wants to stop here.');
   if (updatedInput && !isDeepStrictEqual(updatedInput, input)) throw refuse('a hook wants something else to be read.');
   const startedAt = clock.monotonic();
   const found = await read();
