@@ -19,6 +19,7 @@ import { Peer } from '../wire/index.js';
 import { setTitle } from './choices.js';
 import { limitSkills } from './commands/chosen-skills.js';
 import type { Preview } from './commands/preview.js';
+import { isElsewhere } from './elsewhere.js';
 import type { Engine } from './engine.js';
 import { exitCodeOf } from './manners.js';
 import type { Exchange } from './mcp/connection.js';
@@ -34,6 +35,8 @@ export interface HostOptions {
   channel: Channel;
   /** What the command line or the caller says; `initialize` may add to it. */
   config: SessionConfig;
+  /** All that `initialize` may choose is in `config` already: it brings callbacks and servers, and changes nothing else. */
+  isDecided?: boolean;
   logger?: Logger;
   /** Told to the client, which may want to watch the process. */
   pid?: number;
@@ -80,6 +83,7 @@ class Host {
   readonly #channel: Channel;
   readonly #logger: Logger;
   readonly #pid: number | undefined;
+  readonly #isDecided: boolean;
   #config: SessionConfig;
   #peer: Peer<'engine'> | undefined;
   #session: Promise<Session> | undefined;
@@ -92,10 +96,11 @@ class Host {
   #greeted: Promise<unknown> = Promise.resolve();
   exitCode = 0;
 
-  constructor({ engine, channel, config, logger, pid }: HostOptions) {
+  constructor({ engine, channel, config, isDecided = false, logger, pid }: HostOptions) {
     this.#engine = engine;
     this.#channel = channel;
     this.#config = config;
+    this.#isDecided = isDecided || isElsewhere(config);
     this.#logger = logger ?? (() => {});
     this.#pid = pid;
   }
@@ -253,11 +258,16 @@ class Host {
         elicit: this.#elicit,
       });
       await this.#attachHooks(session);
-      void session.scope.mcp.set(this.#servers);
-      await session.scope.mcp.hostSettled(HOST_GRACE_MS);
+      await this.#bringServers(session);
       return session;
     });
     return this.#session;
+  }
+
+  /** Those of the host are there when it returns, or come later. */
+  async #bringServers({ scope: { mcp } }: Session): Promise<void> {
+    void mcp.set(this.#servers);
+    await mcp.hostSettled(HOST_GRACE_MS);
   }
 
   /** Hook callbacks belong to this client, and are asked through its Peer. Those it had before are forgotten. */
@@ -285,20 +295,11 @@ class Host {
   };
 
   async #initialize(params: InitializeParams): Promise<InitializeResult> {
-    const { systemPrompt, appendSystemPrompt, hooks, agents, jsonSchema, planModeInstructions, skills } = params;
-    const { forwardSubagentText } = params;
-    if (agents && this.#config.settingsWrites === 'none') {
-      (await import('./agents/check-definitions.js')).refusePrograms(agents);
-    }
+    const { hooks, skills } = params;
     this.#config = {
       ...this.#config,
-      ...(systemPrompt !== undefined && { systemPrompt }),
-      ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+      ...(!this.#isDecided && choicesOf(params)),
       ...(hooks && { hooks }),
-      ...(agents && { agents }),
-      ...(jsonSchema && { jsonSchema }),
-      ...(planModeInstructions !== undefined && { planModeInstructions }),
-      ...(forwardSubagentText !== undefined && { forwardSubagentText }),
       ...(skills !== undefined && { skills: limitSkills(this.#config.skills, skills) }),
     };
     for (const name of params.sdkMcpServers ?? []) {
@@ -307,7 +308,7 @@ class Host {
       this.#servers.set(name, { ...definition, ...(manifest && { manifest }) });
     }
     const session = await this.#session?.catch(() => undefined);
-    await session?.scope.mcp.set(this.#servers);
+    if (session) await this.#bringServers(session);
     if (session && hooks) await this.#attachHooks(session);
     return {
       ...(await this.#preview(session)),
@@ -336,7 +337,7 @@ class Host {
     const session = await this.#open();
     const named = Object.entries(servers);
     // Whoever may write no settings may not have this machine start programs or reach addresses either.
-    const refused = this.#config.settingsWrites === 'none' ? named.filter(([, { type }]) => type !== 'sdk') : [];
+    const refused = isElsewhere(this.#config) ? named.filter(([, { type }]) => type !== 'sdk') : [];
     const taken = named.filter((each) => !refused.includes(each));
     this.#servers = new Map(taken.map(([name, config]) => [name, this.#toDefinition(name, config)]));
     session.scope.mcp.begin();
@@ -393,6 +394,19 @@ class Host {
     };
   }
 }
+
+const CHOICES = [
+  'systemPrompt',
+  'appendSystemPrompt',
+  'agents',
+  'jsonSchema',
+  'planModeInstructions',
+  'forwardSubagentText',
+] as const;
+
+/** What `initialize` says in the place of the configuration. */
+const choicesOf = (params: InitializeParams): Partial<SessionConfig> =>
+  Object.fromEntries(CHOICES.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])));
 
 function parseMode(mode: string): PermissionMode {
   if ((PERMISSION_MODES as readonly string[]).includes(mode)) return mode as PermissionMode;

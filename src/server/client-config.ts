@@ -1,5 +1,5 @@
 /** What a client may choose for its session. Everything else, and whatever the server has set, is the server's. */
-import type { SessionConfig } from '../protocol/index.js';
+import type { Frame, SessionConfig } from '../protocol/index.js';
 import { isUsable } from '../protocol/plain.js';
 
 /** Nothing here reaches a file, an environment or a credential, or loosens what is asked about. */
@@ -11,6 +11,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'forwardSubagentText',
   'includeHookEvents',
   'includePartialMessages',
+  'jsonSchema',
   'maxBudgetUsd',
   'maxSeconds',
   'maxTotalTurns',
@@ -19,6 +20,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'model',
   'permissionMode',
   'permissionPromptTool',
+  'planModeInstructions',
   'replayUserMessages',
   'resume',
   'sessionId',
@@ -30,14 +32,30 @@ const SAFE: readonly (keyof SessionConfig)[] = [
 /** Values of safe settings that are not safe themselves. */
 const isUnsafe = (name: string, value: unknown): boolean =>
   (name === 'permissionMode' && value === 'bypassPermissions') ||
-  (name === 'permissionPromptTool' && value !== 'stdio');
+  (name === 'permissionPromptTool' && value !== 'stdio') ||
+  (name === 'jsonSchema' && !isTable(value));
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isSafe = ([name, value]: [string, unknown]): boolean =>
   SAFE.some((safe) => safe === name && isUsable(safe, value)) && !isUnsafe(name, value);
 
-/** The safe part of what a client asks for in `initialize.config`, and the names of what it may not choose. */
+/** What a client asks for in its first frame: the fields of `initialize` count as those of its `config` do. */
+export function askedIn(first: Frame | undefined): Record<string, unknown> {
+  const { request } = (first?.type === 'control_request' ? first : {}) as { request?: unknown };
+  if (!isTable(request) || request.subtype !== 'initialize') return {};
+  const { subtype: _, config, ...fields } = request;
+  const named = Object.entries(fields).filter(([name, value]) => !BROUGHT.has(name) && value !== undefined);
+  return { ...(isTable(config) && config), ...Object.fromEntries(named) };
+}
+
+/** Not chosen, but part of the client: its callbacks and servers, and what it can show. */
+const BROUGHT = new Set(['hooks', 'sdkMcpServers', 'sdkMcpServerManifests', 'supportedDialogKinds']);
+
+/** The safe part of what a client asks for, and the names of what it may not choose. */
 export function pickSafe(asked: unknown): { safe: Partial<SessionConfig>; ignored: string[] } {
-  if (typeof asked !== 'object' || asked === null) return { safe: {}, ignored: [] };
+  if (!isTable(asked)) return { safe: {}, ignored: [] };
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
   return {
     safe: Object.fromEntries(given.filter(isSafe)),

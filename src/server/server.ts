@@ -6,7 +6,7 @@ import { type Engine, serveHost } from '../engine/index.js';
 import type { Channel, Clock, Frame, Logger, SessionConfig } from '../protocol/index.js';
 import { HeddleError, toHeddleError } from '../protocol/plain.js';
 import { acceptWebSockets } from '../wire/index.js';
-import { pickSafe } from './client-config.js';
+import { askedIn, pickSafe } from './client-config.js';
 import { awaitFirstFrame } from './first-frame.js';
 import { decideUpgrade, type GateRules, type Refusal, requireToken, WEBSOCKET_PATH } from './gate.js';
 
@@ -60,12 +60,12 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
   const serve = async (channel: Channel, request: IncomingMessage): Promise<void> => {
     try {
       const { channel: held, first } = await awaitFirstFrame(channel, isAllowed);
-      const { safe, ignored } = pickSafe(configOf(first));
+      const { safe, ignored } = pickSafe(askedIn(first));
       if (ignored.length > 0) logger('info', 'A client asked for what it may not choose.', { ignored });
       // Clients decide what runs here: they see nothing of the server's environment that it does not name, and write
       // nothing to its settings.
       const config = { childEnv: [], settingsWrites: 'none' as const, ...(await configFor(request, safe)) };
-      await serveHost({ engine, channel: held, config, logger });
+      await serveHost({ engine, channel: held, config, isDecided: true, logger });
     } catch (thrown) {
       const error = toHeddleError(thrown);
       logger('warn', `A client was not served to the end. ${error.message}`, { code: error.code });
@@ -114,12 +114,6 @@ function toConfigFor({ config, configFor }: ServerOptions): ConfigFor {
 
 /** The environment of a session is the server's affair. */
 const isAllowed = (frame: Frame): boolean => frame.type !== 'update_environment_variables';
-
-function configOf(first: Frame | undefined): unknown {
-  if (first?.type !== 'control_request') return undefined;
-  const { request } = first as { request?: { subtype?: unknown; config?: unknown } };
-  return request?.subtype === 'initialize' ? request.config : undefined;
-}
 
 function refuse(socket: Duplex, { status, text }: Refusal): void {
   const head = [

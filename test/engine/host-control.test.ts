@@ -66,21 +66,51 @@ describe('what a host may ask of a session', () => {
     await code;
   });
 
-  it.each([
-    ['hooks', { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } }, /brings hooks/],
-    ['servers of its own', { mcpServers: [{ s: { command: 'x' } }] }, /brings MCP servers/],
-  ])('an agent of a client that may write no settings has no %s', async (_, fields, text) => {
-    const agents = { A: { description: 'd', prompt: 'p', ...fields } };
-    const client = connect([], { config: { settingsWrites: 'none' } });
-    await expect(client.peer.request('initialize', { agents })).rejects.toThrow(text);
-    const named = { A: { description: 'd', prompt: 'p', mcpServers: ['s'] } };
-    await client.peer.request('initialize', { agents: named });
-    const own = connect([]);
-    await own.peer.request('initialize', { agents });
-    for (const { peer, code } of [client, own]) {
+  it('what a client that may write no settings says in initialize changes nothing; it brings servers and callbacks', async () => {
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] };
+    const agents = {
+      A: { description: 'd', prompt: 'p', hooks },
+      B: { description: 'd', prompt: 'p', mcpServers: [{ s: { command: 'x' } }] },
+      C: { description: 'd', prompt: 'p', mcpServers: [{ s: { type: 'http' as const, url: 'http://127.0.0.1:9/' } }] },
+    };
+    const asked = { systemPrompt: 'Be kind.', appendSystemPrompt: 'And brief.', agents, sdkMcpServers: ['near'] };
+    const names = async (config: Partial<SessionConfig>) => {
+      const { peer, code, model, result } = connect(['ok'], { config: { systemPrompt: 'Be strict.', ...config } });
+      peer.handle('mcp_message', ({ message }) => ({
+        mcp_response: { jsonrpc: '2.0' as const, id: message.id ?? 0, result: { tools: [] } },
+      }));
+      const told = await peer.request('initialize', asked);
+      peer.send(user('go'));
+      await result();
+      const { mcpServers } = await peer.request('mcp_status', {});
       peer.close();
       await code;
-    }
+      const system = model.requests[0]?.body.system as { text: string }[];
+      return {
+        agents: told.agents?.flatMap(({ name }) => (name in agents ? [name] : [])),
+        system: system.map(({ text }) => text),
+        servers: mcpServers.map(({ name }) => name),
+      };
+    };
+    expect(await names({ settingsWrites: 'none' })).toEqual({ agents: [], system: ['Be strict.'], servers: ['near'] });
+    expect(await names({})).toEqual({
+      agents: ['A', 'B', 'C'],
+      system: ['Be kind.', 'And brief.'],
+      servers: ['near'],
+    });
+  });
+
+  it('a server of the host that hangs holds up neither a later initialize nor the prompts after it', async () => {
+    const { peer, result } = connect(['one', 'two']);
+    peer.handle('mcp_message', () => never);
+    peer.send(user('1'));
+    await result();
+    const answered = peer.request('initialize', { sdkMcpServers: ['deaf'] });
+    peer.send(user('2'));
+    expect(await result()).toMatchObject({ result: 'two' });
+    await answered;
+    expect(await peer.request('mcp_status', {})).toMatchObject({ mcpServers: [{ name: 'deaf', status: 'pending' }] });
+    peer.close();
   });
 
   it('initialize brings the prompt of the host', async () => {

@@ -1,8 +1,8 @@
-import { mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratch } from '../engine/kit.js';
-import { connect } from './kit.js';
+import { connect, decide, on } from './kit.js';
 
 describe('read_file', () => {
   it('gives the text, the path and the path as it was asked for', async () => {
@@ -88,6 +88,51 @@ describe('read_file', () => {
     const { peer, write } = connect();
     write('a.txt', 'x');
     await expect(peer.request('read_file', params)).rejects.toThrow(text);
+  });
+
+  it.each([
+    ['blocks it', 'echo not now >&2; exit 2', /not now/],
+    ['denies it', decide({ permissionDecision: 'deny', permissionDecisionReason: 'not now' }), /not now/],
+    ['wants somebody asked', decide({ permissionDecision: 'ask', permissionDecisionReason: 'who?' }), /who\?/],
+    ['wants another file', decide({ updatedInput: { file_path: '/x' } }), /something else to be read/],
+    ['wants a part of it', decide({ updatedInput: { file_path: 'a.txt', limit: 1 } }), /something else to be read/],
+    ['stops', `echo '{"continue":false,"stopReason":"no more"}'`, /no more/],
+  ])('is not read where a PreToolUse hook for Read %s', async (_, command, text) => {
+    const { peer, write } = connect([], { settings: { hooks: on('PreToolUse', 'Read', command) } });
+    write('a.txt', 'text');
+    await expect(peer.request('read_file', { path: 'a.txt' })).rejects.toThrow(text);
+  });
+
+  it('hooks are asked and told what Read would ask and tell', async () => {
+    const settings = {
+      hooks: { ...on('PreToolUse', 'Read', 'cat >pre.json'), ...on('PostToolUse', '*', 'cat >post.json') },
+    };
+    const { peer, write, cwd } = connect([], { settings });
+    const file = write('a.txt', 'one\ntwo\n');
+    expect(await peer.request('read_file', { path: 'a.txt' })).toMatchObject({ contents: 'one\ntwo\n' });
+    const told = (name: string): unknown => JSON.parse(readFileSync(join(cwd, name), 'utf8'));
+    const call = { tool_name: 'Read', tool_input: { file_path: file } };
+    expect(told('pre.json')).toMatchObject(call);
+    expect(told('post.json')).toMatchObject({
+      ...call,
+      tool_response: { file: { filePath: file, content: 'one\ntwo' } },
+    });
+  });
+
+  it('a hook for other tools, and one that allows, change nothing', async () => {
+    const blocks = on('PreToolUse', 'Write', 'exit 2').PreToolUse;
+    const allows = on('PreToolUse', 'Read', decide({ permissionDecision: 'allow' })).PreToolUse;
+    const { peer, write } = connect([], { settings: { hooks: { PreToolUse: [...blocks, ...allows] } } });
+    write('a.txt', 'text');
+    expect(await peer.request('read_file', { path: 'a.txt' })).toMatchObject({ contents: 'text' });
+    await expect(peer.request('read_file', { path: '/etc/hostname' })).rejects.toThrow('would have to be asked');
+  });
+
+  it('is not shown where a PostToolUse hook shows something else in its place', async () => {
+    const command = `echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":"less"}}'`;
+    const { peer, write } = connect([], { settings: { hooks: on('PostToolUse', 'Read', command) } });
+    write('a.txt', 'text');
+    await expect(peer.request('read_file', { path: 'a.txt' })).rejects.toThrow('something else to be shown');
   });
 
   it('does not make the file known to the model', async () => {

@@ -77,3 +77,11 @@ export function connect(script: readonly ScriptStep[] = [], options: HostOptions
     },
   };
 }
+
+/** The hooks of settings: a command for the calls of one tool. */
+export const on = <E extends string>(event: E, matcher: string, command: string) =>
+  ({ [event]: [{ matcher, hooks: [{ type: 'command', command }] }] }) as Record<E, object[]>;
+
+/** A command that answers as a PreToolUse hook does. */
+export const decide = (said: object): string =>
+  `echo '${JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...said } })}'`;

@@ -54,6 +54,9 @@ describe('get_settings', () => {
         awsAuthRefresh: `login ${secret}`,
         otelHeadersHelper: secret,
         myApiKey: [secret],
+        proxyUrl: `http://a:${secret}@h`,
+        accessTokens: [secret],
+        extraKnownMarketplaces: { m: { source: { source: 'git', url: `https://tok:${secret}@example.org/x` } } },
         hooks: { PreToolUse: [{ hooks: [hook] }] },
         mcpServers: {
           far: {
@@ -61,7 +64,7 @@ describe('get_settings', () => {
             url: `https://example.org/?token=${secret}`,
             headers: { Authorization: `Bearer ${secret}` },
           },
-          near: { command: 'server', env: { KEY: secret } },
+          near: { command: 'server', args: ['--api-key', secret, `--token=${secret}`], env: { KEY: secret } },
         },
       },
     });
@@ -70,7 +73,10 @@ describe('get_settings', () => {
     expect(report.effective).toMatchObject({
       env: { TOKEN: '***', NAMED: '${OTHER}' },
       apiKeyHelper: '***',
-      mcpServers: { near: { command: 'server', env: { KEY: '***' } }, far: { headers: { Authorization: '***' } } },
+      mcpServers: {
+        near: { command: 'server', args: ['--api-key', '***', '--token=***'], env: { KEY: '***' } },
+        far: { headers: { Authorization: '***' } },
+      },
     });
   });
 });
@@ -235,7 +241,10 @@ describe('get_hooks_listing', () => {
       settings: {
         hooks: {
           PreToolUse: [
-            { matcher: 'Bash', hooks: [{ type: 'command', command: 'check', timeout: 5, if: 'Bash(rm:*)' }] },
+            {
+              matcher: 'Bash',
+              hooks: [{ type: 'command', command: 'check https://u:swordfish@h', timeout: 5, if: 'Bash(rm:*)' }],
+            },
           ],
           Stop: [{ hooks: [{ type: 'http', url: 'https://example.org/stop?key=swordfish' }] }],
         },
@@ -251,7 +260,7 @@ describe('get_hooks_listing', () => {
         matcher: 'Bash',
         type: 'command',
         source: 'user',
-        name: 'check',
+        name: 'check https://***@h',
         if: 'Bash(rm:*)',
         ...common,
         timeout: 5,

@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SESSION_REQUESTS } from '../../src/engine/requests/table.js';
 import type { HostRequest, JsonRpcMessage } from '../../src/protocol/index.js';
 import { user } from '../engine/kit.js';
-import { connect, type Host, type HostOptions } from './kit.js';
+import { connect, decide, type Host, type HostOptions, on } from './kit.js';
 
 describe('get_task_output', () => {
   it('tells what a task has printed while it runs and when it is over, without telling the model', async () => {
@@ -208,6 +208,29 @@ describe('mcp_read_resource', () => {
   ])('not under a rule that says %s %s', async (behavior, rule) => {
     const { peer } = await withServer({ settings: { permissions: { [behavior]: [rule] } } });
     await expect(peer.request('mcp_read_resource', TABLE)).rejects.toThrow('was not read');
+  });
+
+  it.each([
+    ['PreToolUse', 'echo not now >&2; exit 2', /not now/],
+    ['PreToolUse', decide({ updatedInput: { server: 'calc', uri: 'calc:other' } }), /something else to be read/],
+    [
+      'PostToolUse',
+      `echo '{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":"less"}}'`,
+      /something else to be shown/,
+    ],
+  ])('not where a %s hook objects: %s', async (event, command, text) => {
+    const { peer } = await withServer({ settings: { hooks: on(event, 'ReadMcpResourceTool', command) } });
+    await expect(peer.request('mcp_read_resource', TABLE)).rejects.toThrow(text);
+  });
+
+  it('hooks are told what the model would have read', async () => {
+    const hooks = on('PostToolUse', 'ReadMcpResourceTool', 'cat >post.json');
+    const { peer, cwd } = await withServer({ settings: { hooks } });
+    expect(await peer.request('mcp_read_resource', TABLE)).toMatchObject({ contents: [{ text: '1 2 3' }] });
+    expect(JSON.parse(readFileSync(join(cwd, 'post.json'), 'utf8'))).toMatchObject({
+      tool_input: { server: 'calc', uri: 'calc:table' },
+      tool_response: { contents: [{ text: '1 2 3' }] },
+    });
   });
 
   it('a server that is not there is an error', async () => {

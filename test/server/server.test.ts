@@ -24,11 +24,12 @@ async function start(script: readonly ScriptStep[], options: Partial<ServerOptio
   const config: SessionConfig = { cwd, env: PATH_ENV, configDir: cwd };
   const clock = options.clock ?? systemClock;
   const store = createMemoryStore();
-  const engine = createEngine({ clock, store, provider: createScriptedModel(script) });
+  const model = createScriptedModel(script);
+  const engine = createEngine({ clock, store, provider: model, ...(options.logger && { logger: options.logger }) });
   const given = options.configFor ? {} : { config: { ...config, ...options.config } };
   const server = await createServer({ engine, clock, token: TOKEN, ...options, ...given });
   cleanups.push(() => server.close());
-  return { server, config, store };
+  return { server, config, store, model };
 }
 
 /** A host that collects what it is told. */
@@ -62,6 +63,42 @@ describe('sessions over a server', () => {
     await expect(peer.request('get_settings', {})).rejects.toMatchObject(refusal);
     const allow = { settings: { permissions: { allow: ['Bash'] } } };
     await expect(peer.request('apply_flag_settings', allow)).rejects.toMatchObject(refusal);
+  });
+
+  it('a client is told of servers of the machine what they are called, how they are and what they can do, and no more', async () => {
+    const fails = ['-e', 'console.error("a secret of the machine"); process.exit(1)', 'SECRET'];
+    const mcpConfig = [JSON.stringify({ mcpServers: { own: { command: 'node', args: fails, env: { A: 'SECRET' } } } })];
+    const logged: string[] = [];
+    const { server } = await start([], {
+      config: { mcpConfig, allowedTools: ['mcp__own'] } as unknown as SessionConfig,
+      logger: (_, text) => void logged.push(text),
+    });
+    const { peer, messages, say, seen } = connect(server.url);
+    await peer.request('initialize', {});
+    const told: unknown[] = [await peer.request('mcp_status', {})];
+    expect(told).toEqual([{ mcpServers: [{ name: 'own', status: 'pending' }] }]);
+    const refused = (asked: Promise<unknown>) => asked.then(String, (error: unknown) => told.push(String(error)));
+    await refused(peer.request('mcp_reconnect', { serverName: 'own' }));
+    await refused(peer.request('mcp_read_resource', { server_name: 'own', uri: 'a:b' }));
+    told.push(await peer.request('mcp_call', { server_name: 'own', tool_name: 'x' }));
+    const error = 'The log of the machine that it belongs to says why.';
+    expect(await peer.request('mcp_status', {})).toEqual({ mcpServers: [{ name: 'own', status: 'failed', error }] });
+    say('/mcp');
+    await seen('result');
+    expect(JSON.stringify([told, messages])).not.toMatch(/secret|node/i);
+    expect(told).toHaveLength(4);
+    expect(logged.join()).toContain('a secret of the machine');
+  });
+
+  it('a client is not told the rules of the server by a command either', async () => {
+    const allowedTools = ['Bash(secret:*)'];
+    const { server } = await start([], { config: { allowedTools } as unknown as SessionConfig });
+    const { peer, messages, say, seen } = connect(server.url);
+    await peer.request('initialize', {});
+    say('/permissions');
+    await seen('result');
+    expect(JSON.stringify(messages)).toContain('may not ask for /permissions');
+    expect(JSON.stringify(messages)).not.toContain('secret');
   });
 
   it('answers a prompt, and ends when the client has ended', async () => {
@@ -241,6 +278,62 @@ describe('the configuration of a session', () => {
     expect(await client.seen('system')).toMatchObject({ permissionMode: 'acceptEdits' });
     await client.seen('result');
     expect(JSON.stringify(client.messages)).toContain('planted: []');
+  });
+
+  const FIELDS = {
+    systemPrompt: 'Of the client.',
+    appendSystemPrompt: 'Added by the client.',
+    agents: { own: { description: 'd', prompt: 'p' } },
+    planModeInstructions: 'Plan as the client does.',
+  };
+  const systemOf = (body: { system?: unknown } | undefined): string[] =>
+    (body?.system as { text: string }[] | undefined)?.map(({ text }) => text) ?? [];
+
+  it.each(['none', 'suggested', 'any'] as const)(
+    'what it has set also wins over the fields of initialize, with settingsWrites %s',
+    async (settingsWrites) => {
+      const agents = { kept: { description: 'd', prompt: 'p' } };
+      const config = { settingsWrites, agents, systemPrompt: 'Of the server.', appendSystemPrompt: 'Its end.' };
+      const { server, model } = await start(['ok'], { config: config as unknown as SessionConfig });
+      const client = connect(server.url);
+      await client.peer.request('initialize', FIELDS);
+      // Nor does one that comes later.
+      const told = await client.peer.request('initialize', FIELDS);
+      const names = told.agents?.map(({ name }) => name);
+      expect(names).toContain('kept');
+      expect(names).not.toContain('own');
+      client.say('Hi');
+      await client.seen('result');
+      expect(systemOf(model.requests[0]?.body)).toEqual(['Of the server.', 'Its end.']);
+    },
+  );
+
+  it('where it has set nothing the fields of initialize count, except agents', async () => {
+    const { server, model } = await start(['ok']);
+    const client = connect(server.url);
+    const told = await client.peer.request('initialize', FIELDS);
+    expect(told.agents?.map(({ name }) => name)).not.toContain('own');
+    client.say('Hi');
+    await client.seen('result');
+    expect(systemOf(model.requests[0]?.body)).toEqual(['Of the client.', 'Added by the client.']);
+  });
+
+  it('configFor is asked about the fields of initialize as about its config, and what it leaves out does not count', async () => {
+    const seen: unknown[] = [];
+    const cwd = scratch();
+    const { server, model } = await start(['ok'], {
+      configFor: (_, asked) => {
+        seen.push(asked);
+        return { cwd, env: PATH_ENV, configDir: cwd, systemPrompt: 'Of the server.' };
+      },
+    });
+    const client = connect(server.url);
+    await client.peer.request('initialize', { ...FIELDS, jsonSchema: { type: 'object' }, config: { model: 'haiku' } });
+    client.say('Hi');
+    await client.seen('result');
+    const { agents: _, ...safe } = FIELDS;
+    expect(seen).toEqual([{ ...safe, jsonSchema: { type: 'object' }, model: 'haiku' }]);
+    expect(systemOf(model.requests[0]?.body)).toEqual(['Of the server.']);
   });
 
   it('H1: a configFor that fails closes the channel of that client with its words', async () => {

@@ -2,7 +2,6 @@
 import { HeddleError } from '../../protocol/plain.js';
 import { agentLimits } from '../budget/options.js';
 import type { Agent } from '../definitions/definition.js';
-import { ownServersOf } from './own-servers.js';
 
 /**
  * Throws `invalid_config` for the first limit, rule or hook that cannot be used. Files were looked at when they were read: what
@@ -55,19 +54,4 @@ async function checkHooks(name: string, hooks: Agent['hooks']): Promise<void> {
     hint: 'Write the hooks of an agent as in a settings file: {"PreToolUse": [{"hooks": [{"type": "command", "command": "..."}]}]}.',
     data: { path },
   });
-}
-
-/** Whoever may write no settings may not have this machine start programs or reach addresses either. */
-export function refusePrograms(agents: Readonly<Record<string, Pick<Agent, 'hooks' | 'mcpServers'>>>): void {
-  for (const [name, agent] of Object.entries(agents)) {
-    const what = agent.hooks !== undefined ? 'hooks' : Object.keys(ownServersOf(agent)).length > 0 ? 'MCP servers' : '';
-    if (what === '') continue;
-    throw new HeddleError(
-      'invalid_config',
-      `The agent ${name} brings ${what} of its own, which no client may give here.`,
-      {
-        hint: 'Have whoever runs the server define this agent, or leave them out.',
-      },
-    );
-  }
 }

@@ -1,6 +1,7 @@
 /** What local commands answer. */
 import { setModel } from '../choices.js';
 import { toHeddleError } from '../../protocol/plain.js';
+import { refuseElsewhere } from '../requests/refuse-elsewhere.js';
 import type { SessionScope } from '../scope.js';
 import { clearConversation } from './clear.js';
 import type { LocalCall } from './commands.js';
@@ -53,6 +54,7 @@ async function answer(
     case 'model':
       return args === '' ? describe.describeModel(scope) : `The model is now ${await setModel(scope, args)}.`;
     case 'permissions':
+      refuseElsewhere(scope.config, '/permissions');
       await scope.guard.refresh();
       return describe.describePermissions(scope.guard.layers, { mode: scope.state.mode, ...agentRulesOf(scope) });
     case 'release-notes':

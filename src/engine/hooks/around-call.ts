@@ -8,8 +8,8 @@ import type { HookVerdict } from './verdict.js';
 import { warnOfHook } from './warning.js';
 
 export interface HookedCall {
-  block: ToolUseBlock;
-  tool: WholeTool;
+  block: Pick<ToolUseBlock, 'id'>;
+  tool: Pick<WholeTool, 'name'>;
   input: Record<string, unknown>;
 }
 

@@ -27,6 +27,8 @@ export interface KnownServerParts {
   events: ServerEvents;
   /** Why it must never be connected, and what it is then. */
   refusal?: { status: 'failed' | 'disabled'; reason: string } | undefined;
+  /** Takes why it is not there, where that is not for those who use it. */
+  withhold?: ((reason: string) => void) | undefined;
 }
 
 export class KnownServer {
@@ -49,7 +51,7 @@ export class KnownServer {
     const { refusal } = parts;
     if (refusal === undefined) return;
     this.#status = refusal.status;
-    this.#error = refusal.reason;
+    this.#error = this.#tellable(refusal.reason);
   }
 
   get status(): McpConnectionState {
@@ -180,16 +182,17 @@ export class KnownServer {
     if (isAuthWanted(error)) return this.#wantAuth(error);
     // One that has never been there is not tried again: it is misspelt, or not installed.
     if (this.#losses > 0) return this.#retry(error.message);
-    this.#error = error.message;
+    this.#error = this.#tellable(error.message);
     this.#become('failed');
   }
 
   #wantAuth({ message }: Error): void {
-    this.#error = message;
+    this.#error = this.#tellable(message);
     this.#become('needs-auth');
   }
 
-  #retry(reason: string): void {
+  #retry(why: string): void {
+    const reason = this.#tellable(why);
     this.#losses += 1;
     // The end of its stderr stands on lines of its own.
     const gap = reason.includes('\n') ? '\n' : ' ';
@@ -206,11 +209,19 @@ export class KnownServer {
     this.#become('pending');
   }
 
+  #tellable(reason: string): string {
+    const { withhold } = this.#parts;
+    withhold?.(reason);
+    return withhold === undefined ? reason : WITHHELD;
+  }
+
   #become(status: McpConnectionState): void {
     this.#status = status;
     this.#parts.events.status();
   }
 }
+
+const WITHHELD = 'The log of the machine that it belongs to says why.';
 
 const isAuthWanted = (error: Error): boolean => error instanceof HeddleError && error.data.needsAuth === true;
 

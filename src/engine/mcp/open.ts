@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { SessionConfig } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import { isElsewhere } from '../elsewhere.js';
 import type { SessionScope } from '../scope.js';
 import type { LoadedSettings } from '../settings/load.js';
 import type { SettingsNotice } from '../settings/notice.js';
@@ -87,6 +88,7 @@ export function openMcp(
     ...(beside ? { beside } : { waits: true }),
     ...(bounds && { bounds }),
     logger,
+    isElsewhere: isElsewhere(config),
     toolSearch: config.env.ENABLE_TOOL_SEARCH,
     hasSearch: mayHave('ToolSearch', config),
     mayHave: (tool) => mayHave(tool, config),

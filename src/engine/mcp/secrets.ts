@@ -75,8 +75,6 @@ function decode(text: string): string {
   }
 }
 
-const ADDRESS = /^[a-z][\w+.-]*:\/\//i;
-
 /** A text that only names variables tells nothing. */
 const isVariable = (text: string): boolean => /^(?:\w+ )?\$\{\w+\}$/.test(text);
 
@@ -84,18 +82,57 @@ const isVariable = (text: string): boolean => /^(?:\w+ )?\$\{\w+\}$/.test(text);
 export const hideText = (text: string): string => (isVariable(text) ? text : HIDDEN);
 
 /** How a server is configured, without what is nobody's business. */
-export function showConfig(config: RemoteConfig): Record<string, unknown> {
-  if (hasAddress(config)) {
-    const { url, headers, ...rest } = config;
-    return { ...rest, url: hideInAddress(url), ...(headers && { headers: hideValues(headers) }) };
+export const showConfig = (config: RemoteConfig): Record<string, unknown> => hideSecrets(config);
+
+/** Any configuration or settings as they may be shown, also keys that only others know. */
+export const hideSecrets = (settings: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, hideUnder(name, value)]));
+
+/** Tables whose values are given to programs and servers. */
+const SECRET_TABLES = new Set(['env', 'headers']);
+
+function hideUnder(name: string, value: unknown): unknown {
+  if (isSecretName(name) && !isHarmless(name, value)) return conceal(value);
+  if (typeof value === 'string') return name === 'url' ? hideInAddress(value) : hideInText(value);
+  if (Array.isArray(value)) {
+    if (name !== 'args') return value.map((each) => hideUnder('', each));
+    const args = value.map((each) => (typeof each === 'string' ? each : (JSON.stringify(each) ?? '')));
+    return toArguments(args).map(({ text, at }) => hideBehind(text, at));
   }
-  const { env, args, ...rest } = config;
-  return {
-    ...rest,
-    ...(args && { args: toArguments(args).map(({ text, at }) => hideBehind(text, at)) }),
-    ...(env && { env: hideValues(env) }),
-  };
+  if (typeof value !== 'object' || value === null) return value;
+  if (!SECRET_TABLES.has(name)) return hideSecrets(value);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, conceal(each)]));
 }
+
+/** A word of a name, in whatever way words are set apart: `x-api-key`, `privateKey`, `accesstokens`, `DB_PASS`. */
+const SECRET_WORD = /(?:key|token|authorization|bearer)s?$|^pass$|^pat$|passw|passphrase|secret|credential|apikey/i;
+/** Commands that print keys. */
+const SECRET_COMMAND = /helper$|auth(?:Refresh|Export)$/i;
+
+const isSecretName = (name: string): boolean =>
+  SECRET_COMMAND.test(name) || wordsOf(name).some((word) => SECRET_WORD.test(word));
+
+const wordsOf = (name: string): string[] =>
+  name.replace(/([a-z\d])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3 $2').split(/[^\p{L}\p{N}]+/u);
+
+/** A switch, or how many tokens there may be. */
+const isHarmless = (name: string, value: unknown): boolean =>
+  typeof value === 'boolean' || value === null || (typeof value === 'number' && /tokens$/i.test(name));
+
+const conceal = (value: unknown): string => (typeof value === 'string' ? hideText(value) : HIDDEN);
+
+const ADDRESS = /^[a-z][\w+.-]*:\/\//i;
+const LOGIN = /(?<![\w+.-])([a-z][\w+.-]*:\/\/)([^\s/?#]*)@/gi;
+
+const BEARER = /(\bauthorization: *(?:[a-z]+ +)?|\bbearer +)([^\s"'`]+)/gi;
+
+/** An address as such, and in any other text, such as a command, who stands in an address or a header. */
+export const hideInText = (text: string): string =>
+  ADDRESS.test(text)
+    ? hideInAddress(text)
+    : text
+        .replace(LOGIN, (_, scheme: string, who: string) => `${scheme}${hideText(who)}@`)
+        .replace(BEARER, (_, lead: string, who: string) => `${lead}${hideText(who)}`);
 
 const KEY_NAME = /token|key|secret|passw|auth|credential/i;
 
@@ -112,11 +149,8 @@ function toArguments(args: readonly string[]): { text: string; at: number }[] {
 
 const hideBehind = (text: string, at: number): string => {
   if (at < text.length) return `${text.slice(0, at)}${hideText(text.slice(at))}`;
-  return ADDRESS.test(text) ? hideInAddress(text) : text;
+  return hideInText(text);
 };
-
-const hideValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([key, text]) => [key, hideText(text)]));
 
 /** Keys stand before the host, behind the question mark and behind the hash. */
 export function hideInAddress(url: string): string {

@@ -285,6 +285,7 @@ export class McpServers {
     const refusals = findRefusals(this.#awaited);
     return [...this.#awaited].map(([name, { scope = 'dynamic' }]) => {
       const { status, reason } = refusals.get(name) ?? {};
+      if (this.#parts.isElsewhere) return { name, status: status ?? 'pending' };
       return { name, status: status ?? 'pending', scope, ...(reason !== undefined && { error: reason }) };
     });
   }

@@ -15,12 +15,12 @@ import { describeAbsence, KnownServer } from './known-server.js';
 import type { LinkParts, McpLink, McpList, McpPromptMessage, McpResource, McpResourceContent } from './link.js';
 import { callTool, isPending, type Member, standIn, staysAs } from './member.js';
 import { isToolOf, mcpToolName, showName, ToolNames } from './names.js';
-import { describeFaults, hashOf, MAX_TOOLS, type Offer, type PromptCommand, readArguments, toOffer } from './offer.js';
+import { hashOf, MAX_TOOLS, type Offer, type PromptCommand, readArguments, toOffer } from './offer.js';
 import { findRefusals, type Refusal } from './refusal.js';
 import { createServerTools, type ServerTools } from './server-tools.js';
 import { toToolOutput } from './tool.js';
 import { type ConnectServer, isSdkServer, type ServerDefinition } from './server-definition.js';
-import { showConfig } from './secrets.js';
+import { toStatus } from './server-status.js';
 import { kindOf } from './server-kind.js';
 
 /** What is new of a server. */
@@ -49,6 +49,8 @@ export interface McpServersParts {
   isDenied?: (tool: string) => Promise<boolean>;
   /** Lists that change often are told of together. Must not throw. */
   onChange?: (change: ServerChange) => void;
+  /** Those who use them sit elsewhere: what servers of this machine are and why one fails is for its log. */
+  isElsewhere?: boolean;
 }
 
 const CONNECT_MS = 30_000;
@@ -158,24 +160,8 @@ export class SessionServers {
   }
 
   get status(): McpServerStatus[] {
-    return [...this.#members].map(([name, member]) => {
-      const { server, definition } = member;
-      const { link, status } = server;
-      const offer = this.#offerOf(member);
-      const error = server.error ?? (offer && describeFaults(offer.faults));
-      const isSdk = isSdkServer(definition);
-      return {
-        name,
-        status,
-        config: isSdk ? { type: 'sdk', name } : showConfig(definition.config),
-        scope: definition.scope ?? 'dynamic',
-        ...(definition.source !== undefined && { source: definition.source }),
-        ...(!isSdk && { transport: kindOf(definition.config) }),
-        ...(link?.serverInfo && { serverInfo: link.serverInfo }),
-        ...(error !== undefined && { error }),
-        ...(offer && { tools: [...offer.shown] }),
-      };
-    });
+    const { isElsewhere = false } = this.#parts;
+    return [...this.#members.values()].map((member) => toStatus(member, this.#offerOf(member), { isElsewhere }));
   }
 
   /** The tools of every server that is connected, in no order that means anything. */
@@ -376,6 +362,7 @@ export class SessionServers {
       server: new KnownServer(name, {
         clock: this.#clock,
         refusal,
+        withhold: this.#withholdFor(name, definition),
         connectMs: isSdkServer(definition) ? CONNECT_MS : CONNECT_MS + LINK_GRACE_MS,
         connect: (signal) => this.#connect(name, definition, signal),
         events: {
@@ -391,6 +378,12 @@ export class SessionServers {
       }),
     };
     return member;
+  }
+
+  #withholdFor(name: string, definition: ServerDefinition): ((reason: string) => void) | undefined {
+    const { isElsewhere = false, logger } = this.#parts;
+    if (!isElsewhere || isSdkServer(definition)) return undefined;
+    return (reason) => logger?.('warn', `MCP server ${showName(name)} is not there. ${reason}`);
   }
 
   async #connect(name: string, definition: ServerDefinition, signal: AbortSignal): Promise<McpLink> {

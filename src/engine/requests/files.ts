@@ -5,6 +5,7 @@ import { HeddleError } from '../../protocol/plain.js';
 import type { Session } from '../session.js';
 import { readOrdinary } from '../tools/ordinary-file.js';
 import { findReadable, readingContext } from './reading.js';
+import { readUnderHooks } from './under-hooks.js';
 
 const USUAL_BYTES = 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -20,13 +21,32 @@ export async function readFile(
   const place = await findReadable(scope, given);
   const { path, real } = place;
   const limits = { maxBytes: MAX_BYTES, action: 'read' as const, advice: 'Have a program get a part of it.' };
-  const whole = await readOrdinary({ path, real, ...limits }, readingContext(scope, place, signal));
+  const whole = await readUnderHooks(
+    scope,
+    {
+      tool: 'Read',
+      input: { file_path: path },
+      shown: given,
+      read: () => readOrdinary({ path, real, ...limits }, readingContext(scope, place, signal)),
+      toResponse: (bytes) => toResponse(path, bytes),
+    },
+    signal,
+  );
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, Math.min(whole.byteLength, Math.trunc(max_bytes)));
   const isCut = bytes.byteLength < whole.byteLength;
   const facts = { absPath: path, requested_path: given };
   if (encoding === 'base64') return { contents: bytes.toString('base64'), lossy: isCut, ...facts };
   const shown = isCut ? withoutHalf(bytes) : bytes;
   return { contents: shown.toString('utf8'), lossy: isCut || !isUtf8(shown), ...facts };
+}
+
+/** As Read tells hooks what is in a file. */
+function toResponse(filePath: string, bytes: Uint8Array): unknown {
+  const content = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+  const totalLines = content.split('\n').length;
+  return { type: 'text', file: { filePath, content, numLines: totalLines, startLine: 1, totalLines } };
 }
 
 /** Without the first bytes of a character whose last ones were cut off. */

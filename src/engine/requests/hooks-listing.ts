@@ -2,6 +2,7 @@
 import type { CataloguedEvent, HooksListing, ListedHook } from '../../protocol/index.js';
 import type { HookDefinition } from '../hooks/definition.js';
 import { HOOK_TRIGGERS } from '../hooks/events.js';
+import { hideInText } from '../mcp/secrets.js';
 import type { Session } from '../session.js';
 
 export async function listHooks({ scope }: Session): Promise<HooksListing> {
@@ -32,7 +33,7 @@ const toListed = ({
   ...(written !== undefined && { matcher: written }),
   type: action.kind === 'mcp-tool' ? 'mcp_tool' : action.kind,
   source: layer,
-  name: source,
+  name: hideInText(source),
   ...(rule !== undefined && { if: rule }),
   timeout: timeoutMs / 1000,
   onFailure,

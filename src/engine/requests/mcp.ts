@@ -6,6 +6,7 @@ import { judgeResource } from '../permissions/may-read.js';
 import type { Session } from '../session.js';
 import { runCall } from '../tools/pipeline.js';
 import { selectTools } from '../tools/registry.js';
+import { readUnderHooks } from './under-hooks.js';
 
 const ARRIVAL_MS = 30_000;
 
@@ -48,7 +49,17 @@ export async function readResource(
     throw new HeddleError('request_failed', `${uri} of ${server} was not read: ${why}.`);
   }
   scope.mcp.begin();
-  const contents = await scope.mcp.readResource(server, uri, { signal });
+  const contents = await readUnderHooks(
+    scope,
+    {
+      tool: 'ReadMcpResourceTool',
+      input: { server, uri },
+      shown: `${uri} of ${server}`,
+      read: () => scope.mcp.readResource(server, uri, { signal }),
+      toResponse: (read) => ({ contents: read }),
+    },
+    signal,
+  );
   return { contents: contents.map((each) => ({ ...each })) };
 }
 

@@ -1,6 +1,7 @@
 /** Looking at files for a host: under the rules for Read, and never by asking somebody. */
 import type { ToolContext } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
+import { isElsewhere } from '../elsewhere.js';
 import { judgeRead } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
 import { resolvePath } from '../tools/paths.js';
@@ -24,7 +25,7 @@ export async function findReadable(
   const { config, state, workspace } = scope;
   if (given === '' || given.includes('\0')) throw new HeddleError('invalid_config', 'The path cannot be used.');
   // A server that gives its clients no Read does not give them files in another way.
-  if (config.settingsWrites === 'none' && !mayHave('Read', config)) throw refuse(given, 'this session has no Read');
+  if (isElsewhere(config) && !mayHave('Read', config)) throw refuse(given, 'this session has no Read');
   const path = resolvePath(state.cwd, given);
   const real = await workspace.realPath(path);
   const { verdict, exclusions = [] } = await judgeRead(scope, real, { given: path, kind });

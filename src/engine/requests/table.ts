@@ -1,6 +1,5 @@
 /** Control requests that ask about an open session or steer it, each in a file that is loaded when it is first asked. */
 import type { HostRequest, ParamsOf, ResultOf, SessionConfig } from '../../protocol/index.js';
-import { HeddleError } from '../../protocol/plain.js';
 import type { Session } from '../session.js';
 
 /** `signal` aborts when whoever asked does not wait any longer. */
@@ -46,16 +45,10 @@ export function handleSessionRequests(
 ): void {
   const add = <S extends HostRequest>(subtype: S, { load, isLocal }: Entry<S>): void =>
     handle(subtype, async (params, options) => {
-      // Whoever may write no settings is a client from elsewhere, and does not read them either.
-      if (isLocal && config().settingsWrites === 'none') throw refusal(subtype);
+      if (isLocal) (await import('./refuse-elsewhere.js')).refuseElsewhere(config(), subtype);
       const [answer, session] = await Promise.all([load(), open()]);
       return answer(session, params, options);
     });
   for (const [subtype, entry] of Object.entries(SESSION_REQUESTS))
     add(subtype as HostRequest, entry as Entry<HostRequest>);
 }
-
-const refusal = (subtype: string): HeddleError =>
-  new HeddleError('not_supported', `Clients of this server may not ask for ${subtype}: it is about its settings.`, {
-    hint: 'The server can give clients more with settingsWrites in its config.',
-  });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secretsOf, showConfig } from '../../../src/engine/mcp/secrets.js';
+import { hideSecrets, secretsOf, showConfig } from '../../../src/engine/mcp/secrets.js';
 import { toPhaseError } from '../../../src/engine/mcp/remote/phase-error.js';
 
 const http = (url: string, headers?: Record<string, string>) => ({
@@ -103,5 +103,69 @@ describe('a config as it is shown', () => {
     ],
   ])('has the arguments %j', (args, shown) => {
     expect(showConfig({ command: 'x', args }).args).toEqual(shown);
+  });
+
+  it.each([
+    'x-api-key',
+    'X_API_KEY',
+    'apikey',
+    'privateKey',
+    'private_key',
+    'private-key-pem',
+    'accessTokens',
+    'ACCESS-TOKEN',
+    'AWSSecretValue',
+    'dbPassword',
+    'DB_PASS',
+    'Credentials',
+    'clientSecret',
+    'authorization',
+    'bearer',
+    'github-pat',
+    'otelHeadersHelper',
+  ])('hides %s, whatever it holds and however deep it is', (name) => {
+    for (const value of ['swordfish', ['swordfish'], { a: 'swordfish' }]) {
+      const shown = JSON.stringify(hideSecrets({ [name]: value, a: [{ b: { [name]: value } }] }));
+      expect(shown).not.toContain('swordfish');
+    }
+  });
+
+  it('a number may be a secret, too', () => {
+    expect(hideSecrets({ password: 1234, maxThinkingTokens: 1234 })).toEqual({
+      password: '***',
+      maxThinkingTokens: 1234,
+    });
+  });
+
+  it.each([
+    { maxThinkingTokens: 4000, keybindings: 'vi', tokenizer: 'x', includeCoAuthoredBy: true, disableBypass: 'x' },
+    { hasApiKey: true, token: null, list: [1, 'a', null], address: 'https://example.org/a/b' },
+    { hooks: { Stop: [{ matcher: '*', hooks: [{ type: 'command', command: 'echo a@b http://c/d' }] }] } },
+    { apiKey: '${KEY}', oauth: { clientId: 'x', callbackPort: 1 } },
+  ])('leaves %j', (settings) => {
+    expect(hideSecrets(settings)).toEqual(settings);
+  });
+
+  it.each([
+    ['proxyUrl', 'http://a:PW@h', 'http://***@h'],
+    ['repo', 'https://tok:PW@example.org/x.git', 'https://***@example.org/x.git'],
+    ['address', 'https://h/p?key=PW#PW', 'https://h/p?key=***#***'],
+    ['command', 'git clone https://tok:PW@h/x.git && ls', 'git clone https://***@h/x.git && ls'],
+    [
+      'command',
+      `curl -H "Authorization: Basic PW" -H 'authorization:PW' x`,
+      `curl -H "Authorization: Basic ***" -H 'authorization:***' x`,
+    ],
+    ['command', 'call --with "Bearer PW" "Bearer ${KEY}"', 'call --with "Bearer ***" "Bearer ${KEY}"'],
+    ['where', 'see(http://PW@h, ftp://${USER}@h)', 'see(http://***@h, ftp://${USER}@h)'],
+  ])('hides who stands in the address of %s', (name, text, shown) => {
+    expect(hideSecrets({ [name]: text, deep: [{ [name]: [text] }] })).toEqual({
+      [name]: shown,
+      deep: [{ [name]: [shown] }],
+    });
+  });
+
+  it('arguments that are no texts hide nothing of those that are', () => {
+    expect(hideSecrets({ args: [1, '--token', 'PW', { a: 1 }] })).toEqual({ args: ['1', '--token', '***', '{"a":1}'] });
   });
 });
