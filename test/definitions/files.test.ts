@@ -87,9 +87,8 @@ describe('agent files', () => {
       expect.stringMatching(/:5: "effort" must be /),
       expect.stringMatching(/:6: "model" must be one word/),
       expect.stringMatching(/:7: "background" must be true or false/),
-      expect.stringMatching(/:8: "permissionMode" must be one of .*; "default" counts/),
     ]);
-    expect(loaded.agents.get('wrong')).toMatchObject({ background: false, permissionMode: 'default' });
+    expect(loaded.agents.get('wrong')).toMatchObject({ background: false });
   });
 
   it('one whose restrictions cannot be read is not loaded: it never gets more than was meant', async () => {
