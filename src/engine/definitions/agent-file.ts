@@ -187,8 +187,8 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
 
 /** Letter case aside for what restricts. A list of one is that one. */
 function readMode({ value }: Field): PermissionMode | undefined {
-  const given: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  return PERMISSION_MODES.find((each) => each === given) ?? (isPlan(given) ? 'plan' : undefined);
+  const mode: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return PERMISSION_MODES.find((each) => each === mode) ?? (isPlan(mode) ? 'plan' : undefined);
 }
 
 const isPlan = (value: unknown): boolean => typeof value === 'string' && value.trim().toLowerCase() === 'plan';
