@@ -199,6 +199,21 @@ describe('command files', () => {
     ]);
   });
 
+  it('what only skills can do is told', async () => {
+    const place = createPlace();
+    place.write('c/fork.md', '---\ndescription: d\ncontext: fork\nagent: Explore\n---\nx');
+    place.write('c/agent.md', '---\ndescription: d\nagent: Explore\n---\nx');
+    place.write('c/inline.md', '---\ndescription: d\ncontext: inline\n---\nx');
+    const { commands, problems } = await loadDefinitions([folderOf('commands', place.path('c'))]);
+    expect([...commands.keys()].toSorted()).toEqual(['agent', 'fork', 'inline']);
+    expect(show(problems, place.path('c')).toSorted()).toEqual([
+      expect.stringMatching(
+        /^warning agent\.md:3: "context" and "agent" count in skills; a command goes to whoever calls/,
+      ),
+      expect.stringMatching(/^warning fork\.md:3: "context" and "agent" count in skills/),
+    ]);
+  });
+
   it('a switch that is neither yes nor no keeps the model away; a name that nobody can type is no command', async () => {
     const place = createPlace();
     place.write('c/odd.md', '---\ndisable-model-invocation: maybe\n---\nx');
