@@ -12,10 +12,8 @@ export interface Ambient {
 
 /** As in package.json. An older Node fails later, and in words that nobody understands. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 22 || (major === 22 && minor < 16)) {
-  throw new HeddleError('not_supported', `Heddle needs Node 22.16 or newer; this is ${process.versions.node}.`, {
-    hint: 'Install Node 22.16 or newer.',
-  });
+if (major * 1000 + minor < 22_016) {
+  throw new HeddleError('not_supported', `Heddle needs Node 22.16 or newer; this is ${process.versions.node}.`);
 }
 
 /** What an engine in another process is told of us: the line of the protocol whose manners we have, and who we are. */

@@ -54,7 +54,7 @@ describe('a broken rule in disallowedTools of an agent file', () => {
   });
 
   it.each([
-    'disallowedTools: Bash(touch:*), Write, mcp__x, TheirOwnTool',
+    'disallowedTools: Bash(touch:*), Write, mcp__x',
     'tools: Read, Bash(git diff:*), TheirOwnTool',
   ])('nothing is told of whole ones: %s', async (fields) => {
     const run = await weave(fields, [bash('b1', 'touch one')]);

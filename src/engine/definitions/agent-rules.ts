@@ -1,5 +1,6 @@
 /** Rules that deny in the file of an agent. One that is broken is told, and never lets the agent do more than was meant. */
 import { canonicalToolName, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { isKnownTool } from '../permissions/rules/written.js';
 
 const TOOLS = Object.keys(TOOL_SCHEMAS);
 
@@ -8,10 +9,9 @@ const isTool = (name: string): boolean => Object.hasOwn(TOOL_SCHEMAS, name) || n
 /** What is denied: beside a rule that cannot be read, every tool that it names or nearly names. */
 export async function denyAllMeant(written: readonly string[], warn: (text: string) => void): Promise<string[]> {
   if (written.every((name) => isTool(canonicalToolName(name)) && !/[()]/.test(name))) return written.slice();
-  const [{ findListFaults }, { findNearName }, { isKnownTool }] = await Promise.all([
+  const [{ findListFaults }, { findNearName }] = await Promise.all([
     import('../settings/rule-text.js'),
     import('../settings/near-name.js'),
-    import('../permissions/rules/written.js'),
   ]);
   const rules = written.map((rule) => spellTool(rule, warn));
   const faults = findListFaults(rules, 'deny');
