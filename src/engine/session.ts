@@ -433,7 +433,8 @@ export class Session {
   }
 
   #toResult(ending: Ending, tally: TurnTally, origin?: ResultMessage['origin']): ResultMessage {
-    const counters = { index: this.#results, queued: this.#inbox.length, ...(origin && { origin }) };
+    const queued = this.#inbox.length + (this.#notices.callForTurn ? 1 : 0);
+    const counters = { index: this.#results, queued, ...(origin && { origin }) };
     this.#results += 1;
     this.#lastResult = toResult(this.scope, tally, ending, counters);
     return this.#lastResult;

@@ -45,7 +45,7 @@ const common = () => ({
   ttft_stream_ms: z.number().optional(),
   time_to_request_ms: z.number().optional(),
   first_content_frame_ms: z.number().optional(),
-  queued_turn_count: z.number().optional(),
+  queued_turn_count: z.number().optional().describe('Turns that follow by themselves: of messages and of ended tasks.'),
   result_index: z.number().optional(),
   model_usage_since_last_result: z.record(z.string(), ModelUsage()).optional(),
   subagent_stats: z.unknown().optional(),

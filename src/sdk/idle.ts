@@ -11,7 +11,11 @@ export class Idle {
   #inTurn = false;
 
   take(message: Message): void {
-    if (message.type === 'result') this.#inTurn = false;
+    if (message.type === 'result') {
+      this.#inTurn = false;
+      // The model may have seen the end of the task in the turn itself.
+      if (message.queued_turn_count === 0) this.#owesTurn = false;
+    }
     if (message.type !== 'system') return;
     if (message.subtype === 'init') {
       this.#inTurn = true;
@@ -25,9 +29,9 @@ export class Idle {
     }
   }
 
-  /** Only tasks keep the engine from being idle. */
+  /** Only tasks, or a turn about them that some engines never begin, keep it from being idle. */
   get waitsForTasks(): boolean {
-    return !this.#inTurn && !this.#owesTurn && this.#background.size > 0;
+    return !this.#inTurn && (this.#owesTurn || this.#background.size > 0);
   }
 
   get isIdle(): boolean {
