@@ -159,10 +159,9 @@ function findBelow(body: string, bodyLine: number): Doubt[] {
 
 /** A line of dashes too many: what follows looks like fields, up to another one. */
 function findSecond(body: string, bodyLine: number): Doubt[] {
-  const second = /^(?:[ \t]*\n|[\w-]+[ \t]*[:=].*\n|[ \t]+.*\n|- .*\n)+(?=---[ \t]*$)/m.exec(
-    body.slice(0, MAX_HEAD_CHARS),
-  );
-  return second?.index === 0 ? findBelow(second[0], bodyLine) : [];
+  const lines = body.split('\n', 200);
+  const end = lines.findIndex((line) => !/^(?:\s|$|- )/.test(line) && !/^[\w-]+\s*[:=]/.test(line));
+  return /^---\s*$/.test(lines[end] ?? '') ? findBelow(lines.slice(0, end).join('\n'), bodyLine) : [];
 }
 
 const HINT = /^(argument-hint|argumentHint):[ \t]+(\[.*)$/m;
