@@ -25,8 +25,8 @@ function convert(own: Zod, schema: z.ZodType, unrepresentable: 'throw' | 'any'):
     io: 'input',
     unrepresentable,
     override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema._zod.def.type === 'file') return openFile(jsonSchema as JsonSchema, unrepresentable);
-      loosen(own, zodSchema, jsonSchema as JsonSchema);
+      if (zodSchema._zod.def.type === 'file') return openFile(jsonSchema, unrepresentable);
+      loosen(own, zodSchema, jsonSchema);
     },
   });
   return inlineRoot(plain);
