@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { HeddleError } from '../protocol/plain.js';
 
 /** The one place where the SDK looks at the process it lives in. */
 export interface Ambient {
@@ -7,6 +8,12 @@ export interface Ambient {
   env: Record<string, string>;
   /** May do anything to this machine. */
   isRoot: boolean;
+}
+
+/** As in package.json. An older Node fails later, and in words that nobody understands. */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major * 1000 + minor < 22_016) {
+  throw new HeddleError('not_supported', `Heddle needs Node 22.16 or newer; this is ${process.versions.node}.`);
 }
 
 /** What an engine in another process is told of us: the line of the protocol whose manners we have, and who we are. */

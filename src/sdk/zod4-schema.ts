@@ -24,9 +24,18 @@ function convert(own: Zod, schema: z.ZodType, unrepresentable: 'throw' | 'any'):
   const { $schema: _, ...plain } = own.toJSONSchema(schema, {
     io: 'input',
     unrepresentable,
-    override: ({ zodSchema, jsonSchema }) => loosen(own, zodSchema, jsonSchema as JsonSchema),
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type === 'file') return openFile(jsonSchema, unrepresentable);
+      loosen(own, zodSchema, jsonSchema);
+    },
   });
   return inlineRoot(plain);
+}
+
+/** To zod it is a text in JSON, and yet takes none. */
+function openFile(schema: JsonSchema, unrepresentable: 'throw' | 'any'): void {
+  if (unrepresentable === 'throw') throw new Error('Files cannot be represented in JSON Schema');
+  for (const key of Object.keys(schema)) delete schema[key];
 }
 
 /** A shape whose fields cannot all be told has those left open: zod itself looks at the value. */

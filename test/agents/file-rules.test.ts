@@ -53,14 +53,14 @@ describe('a broken rule in disallowedTools of an agent file', () => {
     expect(existsSync(join(run.cwd, 'one'))).toBe(false);
   });
 
-  it.each([
-    'disallowedTools: Bash(touch:*), Write, mcp__x, TheirOwnTool',
-    'tools: Read, Bash(git diff:*), TheirOwnTool',
-  ])('nothing is told of whole ones: %s', async (fields) => {
-    const run = await weave(fields, [bash('b1', 'touch one')]);
-    await run.ask('go');
-    expect(ofSubtype(run.messages, 'informational')).toEqual([]);
-  });
+  it.each(['disallowedTools: Bash(touch:*), Write, mcp__x', 'tools: Read, Bash(git diff:*), TheirOwnTool'])(
+    'nothing is told of whole ones: %s',
+    async (fields) => {
+      const run = await weave(fields, [bash('b1', 'touch one')]);
+      await run.ask('go');
+      expect(ofSubtype(run.messages, 'informational')).toEqual([]);
+    },
+  );
 
   it.each([
     'tools: Read, Bash(git diff, Write',

@@ -45,7 +45,7 @@ describe('skills that the session was called with', () => {
     }
     expect(resultText(run.messages, 'a')).toContain('Forms text.');
     for (const id of ['b', 'c', 'e'])
-      expect(resultText(run.messages, id)).toMatch(/^Only the user may call "(roofs|fix)"\.$/);
+      expect(resultText(run.messages, id)).toMatch(/^"(roofs|fix)" is not among the skills of this session\.$/);
     expect(resultText(run.messages, 'd')).toBe('There is no skill "nosuch". Available: forms.');
     await run.ask('/roofs');
     expect(sent(run.model.requests[5])).toContain('Roofs text.');

@@ -87,9 +87,8 @@ describe('agent files', () => {
       expect.stringMatching(/:5: "effort" must be /),
       expect.stringMatching(/:6: "model" must be one word/),
       expect.stringMatching(/:7: "background" must be true or false/),
-      expect.stringMatching(/:8: "permissionMode" must be one of .*; "default" counts/),
     ]);
-    expect(loaded.agents.get('wrong')).toMatchObject({ background: false, permissionMode: 'default' });
+    expect(loaded.agents.get('wrong')).toMatchObject({ background: false });
   });
 
   it('one whose restrictions cannot be read is not loaded: it never gets more than was meant', async () => {
@@ -197,6 +196,21 @@ describe('command files', () => {
     expect(problemsOf(await load('commands'))).toEqual([
       'error commands/broken.md:2: the frontmatter is no YAML: it holds no "key: value" lines',
       expect.stringMatching(/^warning commands\/open\.md:1: the frontmatter is not closed/),
+    ]);
+  });
+
+  it('what only skills can do is told', async () => {
+    const place = createPlace();
+    place.write('c/fork.md', '---\ndescription: d\ncontext: fork\nagent: Explore\n---\nx');
+    place.write('c/agent.md', '---\ndescription: d\nagent: Explore\n---\nx');
+    place.write('c/inline.md', '---\ndescription: d\ncontext: inline\n---\nx');
+    const { commands, problems } = await loadDefinitions([folderOf('commands', place.path('c'))]);
+    expect([...commands.keys()].toSorted()).toEqual(['agent', 'fork', 'inline']);
+    expect(show(problems, place.path('c')).toSorted()).toEqual([
+      expect.stringMatching(
+        /^warning agent\.md:3: "context" and "agent" count in skills; a command goes to whoever calls/,
+      ),
+      expect.stringMatching(/^warning fork\.md:3: "context" and "agent" count in skills/),
     ]);
   });
 

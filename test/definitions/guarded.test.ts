@@ -62,6 +62,17 @@ describe('lines that are no fields never become permissions', () => {
     ['a star in a list', '[Read, "* Bash"]'],
     ['a sentence', 'all except Bash'],
     ['a sentence behind a comma', 'Read, not Bash'],
+    ['a sentence with capitals', 'All Except Bash'],
+    ['two words with capitals', 'Read, No Bash'],
+    ['capitals between blanks', 'Read Never Bash'],
+    ['more words with capitals', 'Read, Never Use Bash'],
+    ['a star and a sentence', '"*, Except Bash"'],
+    ['a star and a name with a comma', '"*, Bash"'],
+    ['all and a name', 'All, Bash'],
+    ['an item with capitals', '\n  - Read\n  - Not Bash'],
+    ['a sentence with commas', 'Everything, Except, Bash'],
+    ['a word before a rule', 'Not Bash(git status:*)'],
+    ['a tool of nobody between blanks', 'Read Bassh'],
     ['a sentence with a list in it', 'all except Bash, Write'],
     ['an item that is a sentence', '\n  - Read\n  - everything but Bash'],
     ['a remark in brackets', 'Read (not Bash)'],
@@ -99,6 +110,8 @@ describe('lines that are no fields never become permissions', () => {
     ['backquotes', '`Read`, `Grep`', ['Read', 'Grep']],
     ['a comma too many', 'Read, Grep,', ['Read', 'Grep']],
     ['blanks', 'Read Grep mcp__a__b', ['Read', 'Grep', 'mcp__a__b']],
+    ['blanks and rules', 'Bash(git status:*) Agent MultiEdit', ['Bash(git status:*)', 'Agent', 'MultiEdit']],
+    ['tools of nobody with commas', 'Read, Mine', ['Read', 'Mine']],
     ['a list', '\n  - Read\n  - Grep', ['Read', 'Grep']],
     ['a list with tabs', '\n\t- Read\n\t- Grep', ['Read', 'Grep']],
     ['a list at the start of the line', '\n- Read\n- Grep', ['Read', 'Grep']],
@@ -121,6 +134,40 @@ describe('lines that are no fields never become permissions', () => {
     expect(allowedOf(await readCalls('allowed-tools: "*"\ndisallowed-tools: Bash'))).toEqual([[], []]);
     expect(allowedOf(await readCalls('allowed-tools: Read\ndisallowed-tools: [Bash'))).toEqual([[], []]);
     expect(allowedOf(await readCalls('allowed-tools: "*"'))).toEqual([['*'], ['*']]);
+  });
+
+  it.each([
+    ['"*"', []],
+    ['all', []],
+    ['All Tools', []],
+    ['Read, all', []],
+    ['Ba*', ['Read', 'mcp__s__a']],
+    ['Bash(rm:*)', ['Read', 'mcp__s__a']],
+    ['"Bash(rm"', ['Read', 'mcp__s__a']],
+    ['mcp__s', ['Read', 'Bash(git:*)']],
+    ['mcp__*', ['Read', 'Bash(git:*)']],
+    ['mcp__s__b', ['Read', 'Bash(git:*)', 'mcp__s__a']],
+    ['FileRead', ['Bash(git:*)', 'mcp__s__a']],
+    ['MultiEdit', ['Read', 'Bash(git:*)', 'mcp__s__a']],
+    ['Bsh', []],
+    ['Zz*', []],
+    ['No Bash', []],
+    ['Bash\ndenied-tools: Read', ['mcp__s__a']],
+  ])('what a command must not use is matched as rules are: %s', async (denied, expected) => {
+    const head = `description: d\nallowed-tools: Read, Bash(git:*), mcp__s__a\ndisallowed-tools: ${denied}`;
+    expect(allowedOf(await readCalls(head))).toEqual([expected, expected]);
+  });
+
+  it('a server of which one tool is denied is not allowed, nor is a pattern', async () => {
+    const head = 'allowed-tools: mcp__s, mcp__t, mcp__s__*\ndisallowed-tools: mcp__s__a';
+    expect(allowedOf(await readCalls(head))).toEqual([['mcp__t'], ['mcp__t']]);
+  });
+
+  it('what names no tool is told', async () => {
+    const { problems } = await readCalls('description: d\nallowed-tools: Bash\ndisallowed-tools: Bsh');
+    expect(problems).toContainEqual(
+      'warning commands/c.md:4: "disallowed-tools" holds "Bsh", which names no tool; nothing is allowed by "allowed-tools"',
+    );
   });
 });
 
@@ -170,13 +217,41 @@ describe('a restriction that cannot be read keeps the agent from being loaded', 
     ['hooks twice', 'hooks: {}\nHooks: {Stop: []}'],
     ['tools without their blank', 'tools:Read'],
     ['tools, indented', ' tools: Read'],
+    ['a bullet', '- disallowedTools: Bash'],
+    ['a bullet without its colon', '- disallowedTools Bash'],
+    ['a star', '* disallowedTools: Bash'],
+    ['a number before it', '1. disallowedTools: Bash'],
+    ['bold', '**disallowedTools:** Bash'],
+    ['bold without its colon', '**disallowedTools**: Bash'],
+    ['a quotation', '> disallowedTools: Bash'],
+    ['a heading', 'note: x: y\n  ## tools: Read'],
+    ['a table of JSON', '{"disallowedTools": ["Bash"]}'],
+    ['a table of JSON with more', '{"a": 1, "disallowedTools": ["Bash"]}'],
+    ['behind NEL', 'note: x\u0085disallowedTools: Bash'],
+    ['behind LS', 'note: x\u2028disallowedTools: Bash'],
+    ['behind PS', 'note: x\u2029disallowedTools: Bash'],
+    ['behind VT', 'note: x\u000bdisallowedTools: Bash'],
+    ['behind FF', 'note: x\u000cdisallowedTools:Bash'],
+    ['below a key that nobody knows', 'note:\n  disallowedTools: Bash'],
+    ['below it, further', 'config:\n  agent:\n    tools: Read'],
+    ['in a table of one line', 'options: {disallowedTools: Bash}'],
+    ['in a list of tables', 'options:\n  - a: 1\n  - disallowedTools: [Bash]'],
+    ['below metadata', 'metadata:\n  permission-mode: plan'],
+    ['merged', 'base: &b {disallowedTools: [Bash]}\n<<: *b'],
+    ['among the servers', 'mcpServers:\n  disallowedTools: [Bash]'],
+    ['among the hooks', 'hooks:\n  disallowedTools: [Bash]'],
+    ['a mode of two words', 'permissionMode: plan mode'],
+    ['a mode of others', 'permissionMode: read-only'],
+    ['a list of modes', 'permissionMode: [plan, default]'],
+    ['a mode that is a table', 'permissionMode: {plan: true}'],
+    ['singular, indented', ' disallowedTool: Bash'],
   ])('%s', async (_, restriction) => {
     for (const head of [`description: x\n${restriction}`, `${restriction}\n${ODD}`, `${ODD}\n${restriction}`]) {
       const { agent, problems } = await readAgent(`name: a\n${head}`);
       expect({ head, agent, problems }).toEqual({
         head,
         agent: undefined,
-        problems: expect.arrayContaining([expect.stringMatching(/^error agents\/a\.md:[2-6]: /)]),
+        problems: expect.arrayContaining([expect.stringMatching(/^error agents\/a\.md:[2-7]: /)]),
       });
     }
   });
@@ -188,7 +263,20 @@ describe('a restriction that cannot be read keeps the agent from being loaded', 
   ])('a field that stands %s', async (_, head) => {
     const { agent, problems } = await readAgent(`name: a\n${head}`);
     expect(agent).toBeUndefined();
-    expect(problems.join('\n')).toMatch(/^error agents\/a\.md:[34]: /m);
+    expect(problems.join('\n')).toMatch(/^error agents\/a\.md:[345]: .*"disallowedTools"/m);
+  });
+
+  it('the line is that of the field itself', async () => {
+    const { problems } = await readAgent('name: a\ndescription: x\nconfig:\n  a: 1\n  tools: Read');
+    expect(problems).toEqual([expect.stringMatching(/^error agents\/a\.md:6: this line looks like the field "tools"/)]);
+  });
+
+  it('behind a line of dashes too many', async () => {
+    const { agent, problems } = await readAgent('name: a\ndescription: x\n---\ndisallowedTools: Bash');
+    expect(agent).toBeUndefined();
+    expect(problems).toEqual([expect.stringMatching(/^error agents\/a\.md:5: .*"disallowedTools"/)]);
+    const text = await readAgent('name: a\ndescription: x\n---\nTools: those that you need.\n\nYou work.');
+    expect(text.agent).toBeDefined();
   });
 
   it('below the empty line at which an open frontmatter is taken to end', async () => {
@@ -224,6 +312,12 @@ describe('a restriction that is written in another way counts', () => {
     ['disallowedTools: BASH(rm:*)', ['Bash(rm:*)']],
     ['disallowedTools: ["Bash(rm", Write]', ['Write', 'Bash(rm', 'Bash']],
     ['x: &t [Bash]\ndisallowedTools: *t', ['Bash']],
+    ['disallowedTool: Bash', ['Bash']],
+    ['denied-tools: Bash', ['Bash']],
+    ['disallowedTools: all', ['*']],
+    ['disallowedTools: All tools', ['*']],
+    ['disallowedTools: [all]', ['*']],
+    ['disallowedTools: Bash, all', ['Bash', '*']],
   ])('%j', async (restriction, expected) => {
     const { agent } = await readAgent(`name: a\ndescription: x\n${restriction}`);
     expect(agent?.disallowedTools).toEqual(expected);
@@ -231,11 +325,35 @@ describe('a restriction that is written in another way counts', () => {
 
   it('tools, modes, turns and places', async () => {
     expect((await readAgent('name: a\ndescription: x\nTools: Read')).agent?.tools).toEqual(['Read']);
+    expect((await readAgent('name: a\ndescription: x\ntool: Read')).agent?.tools).toEqual(['Read']);
     expect((await readAgent('name: a\ndescription: x: y\nTools: Read')).agent?.tools).toEqual(['Read']);
     const stray = 'stray: x: y';
     const head = `name: a\n${ODD}\npermissionMode: plan\n${stray}\nmaxTurns: 1\n${stray}\nisolation: Worktree\n${stray}`;
     expect((await readAgent(head)).agent).toMatchObject({ permissionMode: 'plan', maxTurns: 1, isolation: 'worktree' });
-    expect((await readAgent('name: a\ndescription: x\npermissionMode: Plan')).agent?.permissionMode).toBe('plan');
+    for (const mode of ['Plan', '[plan]', '\n  - plan']) {
+      expect((await readAgent(`name: a\ndescription: x\npermissionMode: ${mode}`)).agent?.permissionMode).toBe('plan');
+    }
+  });
+
+  it.each([
+    ['BashTool', ['Bash']],
+    ['Bash_tool', ['Bash']],
+    ['bashtool', ['Bash']],
+    ['run-bash', ['Bash']],
+    ['shell', ['Bash']],
+    ['ShellCommand', ['Bash']],
+    ['ReadFile', ['Read']],
+    ['web_search_tool', ['WebSearch']],
+    ['Web', ['WebFetch', 'WebSearch']],
+    ['TodoWriteTool', ['TodoWrite']],
+    ['spreadsheet', undefined],
+    ['Zebra', undefined],
+  ])('a name with that of a tool in it denies that tool, and every other one is told: %s', async (name, tools) => {
+    const { agent, problems } = await readAgent(`name: a\ndescription: x\ndisallowedTools: ${name}`);
+    expect(agent?.disallowedTools).toEqual([name, ...(tools ?? [])]);
+    const said = tools === undefined ? 'it denies one of that name, if' : `; denied: ${tools.join(', ')}`;
+    expect(problems).toEqual([expect.stringContaining(`:4: "disallowedTools": "${name}" names no tool`)]);
+    expect(problems[0]).toContain(said);
   });
 
   it('what a name that no tool has may mean is denied, and it may come later', async () => {
@@ -309,8 +427,11 @@ describe('texts keep what is theirs', () => {
   });
 
   it('tables of others may have such keys', async () => {
-    const { agent, problems } = await readAgent('name: a\ndescription: x\nmetadata:\n  tools: many\n  maxTurns: x');
-    expect(agent).toBeDefined();
+    const hooks =
+      'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: x';
+    const servers = 'mcpServers:\n  tools:\n    command: x\n    env: {hooks: "1"}';
+    const { agent, problems } = await readAgent(`name: a\ndescription: x\n${hooks}\n${servers}\nmetadata:\n  a: tools`);
+    expect(agent?.mcpServers).toEqual([{ tools: { command: 'x', env: { hooks: '1' } } }]);
     expect(problems).toEqual([]);
   });
 

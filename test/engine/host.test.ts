@@ -112,7 +112,7 @@ describe('the host on a wire', () => {
     client.prompt('go');
     await client.until(({ type }) => type === 'result');
     const results = JSON.stringify(client.lines.filter(({ type }) => type === 'user'));
-    expect(results).toContain('Only the user may call \\"roofs\\".');
+    expect(results).toContain('\\"roofs\\" is not among the skills of this session');
     // Somebody must agree to what it allows, and nobody can be asked.
     expect(results).not.toContain('Text of forms.');
     client.end();

@@ -58,6 +58,22 @@ describe('import of the package root, and definitions of tools', () => {
   });
 });
 
+describe('a Node that is too old', () => {
+  it.each(['20.19.5', '22.15.1'])('%s is told at the import, with the version that is needed', async (version) => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`;
+    const args = [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(older)}`,
+      '--input-type=module',
+      '--eval',
+      IMPORT,
+    ];
+    const { code, stderr } = await run(NODES['the current Node'], args, { cwd: root, env: { PATH: process.env.PATH } });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`HeddleError: Heddle needs Node 22.16 or newer; this is ${version}.`);
+  });
+});
+
 describe('import of the protocol', () => {
   it('builds no schema', async () => {
     const built = "import { builtSchemas } from 'heddle/protocol'; process.exitCode = builtSchemas();";

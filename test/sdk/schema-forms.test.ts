@@ -5,6 +5,7 @@ import { checkAgainst } from '../../src/engine/tools/json-schema.js';
 import { parseOutputSchema } from '../../src/engine/structured-output/schema.js';
 import { createSdkMcpServer, query, tool } from '../../src/sdk/index.js';
 import { toJsonSchema, toOutputSchema } from '../../src/sdk/tool-schema.js';
+import { fromZod4Shape } from '../../src/sdk/zod4-schema.js';
 import { createScriptedModel } from '../../src/testing/index.js';
 import { PATH_ENV, scratch } from '../engine/kit.js';
 
@@ -133,6 +134,18 @@ describe('a schema without an end', () => {
       }
     }
     expect(JSON.stringify(model.requests[1]?.body.messages)).toContain('"hi"');
+  });
+});
+
+describe('G5: a file in zod 4', () => {
+  it('is no JSON: refused in an answer, left open in the input of a tool', async () => {
+    await expect(toOutputSchema(z.object({ a: z.array(z.file()) }))).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringContaining('Files cannot be represented'),
+    });
+    expect(await fromZod4Shape({ a: z.file(), b: z.string() })).toMatchObject({
+      properties: { a: {}, b: { type: 'string' } },
+    });
   });
 });
 

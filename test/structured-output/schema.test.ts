@@ -45,7 +45,7 @@ describe('the schema of an answer', () => {
     ['bounds of today', { exclusiveMinimum: 5, minimum: 1 }, [6], [5]],
     [
       'fields that are named like keywords',
-      { properties: { $dynamicRef: { type: 'string' }, enum: {} } },
+      { properties: { $dynamicRef: { type: 'string' }, enum: {}, extends: { type: 'string' } } },
       [{}],
       [{ $dynamicRef: 1 }],
     ],
@@ -104,6 +104,23 @@ describe('the schema of an answer', () => {
       /dependencies\.a\.\$dynamicRef/,
     ],
     ['draft 3', { ...SCHEMA, $schema: 'http://json-schema.org/draft-03/schema#' }, /\$schema is draft 3/],
+    [
+      'steps of draft 3',
+      field({ type: 'number', divisibleBy: 2 }),
+      /properties\.a\.divisibleBy cannot be judged; use mul/,
+    ],
+    ['a base of draft 3', { ...SCHEMA, extends: { properties: {} } }, /extends cannot be judged; use allOf/],
+    [
+      'an exception of draft 3',
+      field({ items: { disallow: 'string' } }),
+      /properties\.a\.items\.disallow cannot be judged/,
+    ],
+    ['a dependency of draft 3', field({ dependencies: { x: 'y' } }), /properties\.a\.dependencies\.x must be a list/],
+    [
+      'draft 3 in a place that only a reference leads to',
+      { ...field({ $ref: '#/parts/x' }), parts: { x: { divisibleBy: 2 } } },
+      /parts\.x\.divisibleBy cannot/,
+    ],
     ['an empty enum', field({ enum: [] }), /properties\.a\.enum is empty/],
     ['an empty choice', field({ anyOf: [] }), /properties\.a\.anyOf must have at least one schema/],
     ['steps of nothing', field({ multipleOf: 0 }), /properties\.a\.multipleOf must be a number above 0/],

@@ -148,6 +148,7 @@ function findSkill(given: string, definitions: SessionDefinitions, chosen: Chose
   const all = strongest(definitions);
   const file = all.find((one) => one.name === name);
   if (file?.modelMayCall === true && isChosen(chosen, file)) return { file };
+  if (file?.modelMayCall) return { refusal: `"${name}" is not among the skills of this session.` };
   if (file !== undefined) return { refusal: `Only the user may call "${name}".` };
   const problem = findProblem(definitions.problems, name);
   if (problem !== undefined) return { refusal: `The skill "${name}" cannot be used. ${problem}` };

@@ -13,10 +13,9 @@ import type { Agent, Origin } from './definition.js';
 import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';
-import { readDenials, readToolList, saysSame } from './tool-list.js';
+import { isAllTools, readDenials, readToolList, saysSame } from './tool-list.js';
 import { type DefinitionSource, isName, type Parsed, withNamespace } from './source.js';
 
-const ALL_TOOLS = /^(?:\*|all|all[ _-]tools)$/i;
 const TOOLS = ['tools', 'allowed-tools'] as const;
 /** What counts once, and decides what an agent may do. */
 const RESTRICTIONS = [
@@ -162,6 +161,11 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
   if (turns !== undefined && !(Number.isSafeInteger(maxTurns) && Number(maxTurns) > 0)) {
     return refuse(turns, '"maxTurns" must be a whole number above 0');
   }
+  const written = reader.find('permissionMode');
+  const mode = written && readMode(written);
+  if (written !== undefined && mode === undefined) {
+    return refuse(written, `"permissionMode" must be one of ${PERMISSION_MODES.join(', ')}`);
+  }
   const isolation = reader.find('isolation');
   const place = reader.text('isolation')?.toLowerCase();
   if (isolation !== undefined && place !== 'worktree' && place !== 'none') {
@@ -174,24 +178,17 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
     ...budgets,
     ...given('tools', isAll ? undefined : named?.slice()),
     ...given('disallowedTools', isDisallowed ? disallowed : undefined),
-    ...given('permissionMode', readMode(reader)),
+    ...given('permissionMode', mode),
     ...given('hooks', hooks),
     ...given('maxTurns', maxTurns),
     ...given('isolation', place === 'worktree' ? place : undefined),
   };
 }
 
-const isAllTools = (value: unknown): boolean =>
-  [value].flat().length === 1 && ALL_TOOLS.test([value].flat().join('').trim());
-
-/** Letter case aside for what restricts. A mode that is not known counts as the one that asks. */
-function readMode(reader: FieldReader): PermissionMode | undefined {
-  const field = reader.find('permissionMode');
-  if (field === undefined) return undefined;
-  const mode = PERMISSION_MODES.find((each) => each === field.value) ?? (isPlan(field.value) ? 'plan' : undefined);
-  if (mode !== undefined) return mode;
-  reader.warn(field.line, `"permissionMode" must be one of ${PERMISSION_MODES.join(', ')}; "default" counts`);
-  return 'default';
+/** Letter case aside for what restricts. A list of one is that one. */
+function readMode({ value }: Field): PermissionMode | undefined {
+  const mode: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return PERMISSION_MODES.find((each) => each === mode) ?? (isPlan(mode) ? 'plan' : undefined);
 }
 
 const isPlan = (value: unknown): boolean => typeof value === 'string' && value.trim().toLowerCase() === 'plan';

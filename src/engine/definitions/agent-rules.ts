@@ -1,5 +1,6 @@
 /** Rules that deny in the file of an agent. One that is broken is told, and never lets the agent do more than was meant. */
 import { canonicalToolName, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { isKnownTool } from '../permissions/rules/written.js';
 
 const TOOLS = Object.keys(TOOL_SCHEMAS);
 
@@ -19,14 +20,43 @@ export async function denyAllMeant(written: readonly string[], warn: (text: stri
     if (fault === undefined) return [rule];
     const words = rule.split(/[\s()]+/).map(canonicalToolName);
     const [head = ''] = words;
-    const near = isTool(head) ? undefined : findNearName(head, TOOLS)?.name;
-    const meant = fault.severity === 'error' ? [...new Set([near, ...words.filter(isTool)])] : [near];
-    const denied = meant.filter((name) => name !== undefined);
-    // Another name may be that of a tool of the host.
+    const isUnknown = !isKnownTool(head) && !head.includes('*');
+    const inside = isUnknown ? toolsIn(head) : [];
+    const near = isUnknown && inside.length === 0 ? findNearName(head, TOOLS)?.name : undefined;
+    const named = fault.severity === 'error' ? words.filter(isTool) : [];
+    const denied = [...new Set([...inside, ...(near === undefined ? [] : [near]), ...named])];
     if (denied.length > 0) warn(`${fault.text}; denied: ${denied.join(', ')}`);
     else if (fault.severity === 'error') warn(`${fault.text}; every call that it may mean is asked about`);
+    else warn(`${fault.text} that is built in; it denies one of that name, if a server or the host brings it`);
     return [rule, ...denied];
   });
+}
+
+/** What people call tools that have another name. */
+const NICKNAMES: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^(?:sh|zsh|shell|powershell|terminal|console|cmd|commands?|exec|execute|run)$/, ['Bash']],
+  [/^(?:web|browser|internet|network)$/, ['WebFetch', 'WebSearch']],
+  [/^(?:edits|edit(?:ing|or)|writes|writing)$/, ['Edit', 'NotebookEdit', 'Write']],
+  [/^(?:sub)?agents?$/, ['Task']],
+];
+
+/** The tools whose names are among the words of a name: of `BashTool`, `bash_tool` and `shell` it is Bash. */
+export function toolsIn(name: string): string[] {
+  const words = name
+    .replace(/([a-z\d])(?=[A-Z])/g, '$1 ')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .map((word) => word.replace(/(?<=.)tools?$/, ''));
+  const found = TOOLS.filter((tool) => words.some((_, at) => startsWith(words.slice(at), tool.toLowerCase())));
+  const whole = found.filter((tool) => !found.some((other) => other !== tool && other.includes(tool)));
+  if (whole.length > 0) return whole;
+  return NICKNAMES.flatMap(([nickname, tools]) => (words.some((word) => nickname.test(word)) ? tools : []));
+}
+
+/** Some words, put together, are the name. */
+function startsWith(words: readonly string[], name: string): boolean {
+  let text = '';
+  return words.some((word) => (text += word) === name);
 }
 
 /** A name that only differs in its letters' case from that of a tool is about that tool. */

@@ -9,6 +9,8 @@ import {
   type Word,
 } from 'unbash';
 import { readCommand } from '../permissions/shell/reader.js';
+import type { Segment } from '../permissions/shell/reading.js';
+import { INTERPRETERS, isOwnProgram } from './argument-role.js';
 
 export type Quote = '' | '"' | "'";
 
@@ -122,14 +124,10 @@ const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
   gh: listOf('issue label pr release repo run search workflow'),
 };
-/** With a file of the caller's own they do what that does. */
-const INTERPRETERS = /^(?:(?:ba|da|k|z)?sh|python[\d.]*|node|bun|deno|ruby|php|perl|lua|tsx|ts-node)$/;
-
 function takesText({ name, prefix }: Command, before: readonly Word[]): boolean {
   if (name === undefined || prefix.length > 0) return false;
   const program = name.value;
-  // A program of the caller's own.
-  if (program.includes('/')) return !isSystemPlace(program);
+  if (program.includes('/')) return isOwnProgram(program);
   if (name.parts !== undefined) return false;
   const [first] = before;
   const isLiteral = first !== undefined && first.parts?.every(({ type }) => type !== 'SimpleExpansion') !== false;
@@ -139,19 +137,17 @@ function takesText({ name, prefix }: Command, before: readonly Word[]): boolean 
   return TEXT_TAKERS.has(program) || SUBCOMMANDS[program]?.has(first?.value ?? '') === true;
 }
 
-const isSystemPlace = (program: string): boolean => /^\/(?:usr\/|opt\/|snap\/)?(?:local\/)?s?bin\//.test(program);
-
 const isFilter = (node: CommandNode): boolean =>
   node.type === 'Command' &&
   node.prefix.length === 0 &&
   node.redirects.length === 0 &&
   FILTERS.has(node.name?.text ?? '');
 
-/** What a line runs, without what it is given. */
-export function readPrograms(line: string): { programs: string; isClear: boolean } {
+/** What a line runs: the programs alone, and with what they are given. */
+export function readPrograms(line: string): { programs: string; segments: readonly Segment[]; isClear: boolean } {
   const { segments, redirections, settings, doubts } = readCommand(line);
   const programs = segments.map(({ role, words }) => [role, words[0]?.value]);
   const opens = redirections.map(({ operator }) => operator);
   const sets = settings.map(({ name }) => name);
-  return { programs: JSON.stringify([programs, opens, sets]), isClear: doubts.length === 0 };
+  return { programs: JSON.stringify([programs, opens, sets]), segments, isClear: doubts.length === 0 };
 }

@@ -1,5 +1,6 @@
 /** The arguments of a call, as words, and as they may stand in a shell line. */
 import { findPlaces, type Place, type Quote, readPrograms } from './argument-place.js';
+import { BLANK, isOption, setsRunning, steers } from './argument-role.js';
 
 /** Words between blanks; `"two words"` and `'two words'` are one. */
 export function splitArguments(args: string): string[] {
@@ -26,8 +27,8 @@ const HARMLESS_WORDS = /^[\w./:@%+=, -]*$/;
 /**
  * Puts arguments into a shell line as words and nothing but words. The line is read as the shell reads it: where a word is
  * given to a program that takes any text for text, arguments may hold anything; everywhere else only what is harmless
- * wherever it stands. Which programs run never depends on them. As in a shell, `$1` within single quotes is not an argument
- * (`awk '{print $1}'`).
+ * wherever it stands. They name no program, no script and no option of one. As in a shell, `$1` within single quotes is not
+ * an argument (`awk '{print $1}'`).
  */
 export function fillShellLine(line: string, values: ShellValues): FilledLine {
   const slots = [...line.matchAll(PLACEHOLDER)].flatMap(({ 0: name, index: pos }) => {
@@ -42,6 +43,12 @@ export function fillShellLine(line: string, values: ShellValues): FilledLine {
   let end = 0;
   let usesArguments = false;
   let isAllHarmless = true;
+  const seen: string[] = [];
+  /** The same for the same word, so that the lines stay alike. */
+  const blankOf = (word: string): string => {
+    if (!seen.includes(word)) seen.push(word);
+    return `${BLANK}${seen.indexOf(word)}.`;
+  };
   for (const { name, pos, value } of slots) {
     const place = places.find((each) => each.pos <= pos && pos < each.end);
     if (place === undefined ? isEscaped(line, pos) : place.quote === "'" && /\d$/.test(name)) continue;
@@ -52,23 +59,32 @@ export function fillShellLine(line: string, values: ShellValues): FilledLine {
     if (!isHarmless && (place === undefined || (isArgument && !mayHold(place, value)))) {
       return { fault: faultOf(name, value, line) };
     }
+    if (isArgument && setsRunning(line.slice(0, pos))) return { fault: faultOf(name, value, line) };
     usesArguments ||= isArgument;
     isAllHarmless &&= isHarmless || !isArgument;
     const before = line.slice(end, pos);
     const put = isHarmless && quote === '' ? value.words.join(' ') : quoteValue(value, quote);
     filled += before + put;
-    blank += before + (isArgument && quote === '' ? value.words.map(() => 'x').join(' ') : isArgument ? 'x' : put);
+    const parts = quote === '' ? value.words : [value.whole];
+    blank += before + (isArgument ? parts.map(blankOf).join(' ') : put);
     end = pos + name.length;
   }
   filled += line.slice(end);
   blank += line.slice(end);
-  if (usesArguments) {
-    const wanted = readPrograms(blank);
-    if (wanted.programs !== readPrograms(filled).programs || (!isAllHarmless && !wanted.isClear)) {
-      return { fault: faultOf('$ARGUMENTS', { whole: values.args, words: values.words }, line) };
-    }
+  if (usesArguments && !runsSame({ blank, filled, isAllHarmless, seen })) {
+    return { fault: faultOf('$ARGUMENTS', { whole: values.args, words: values.words }, line) };
   }
   return { line: filled, usesArguments };
+}
+
+/** With and without the arguments, the line runs the same programs in the same ways. */
+function runsSame(lines: { blank: string; filled: string; isAllHarmless: boolean; seen: readonly string[] }): boolean {
+  const [wanted, given] = [readPrograms(lines.blank), readPrograms(lines.filled)];
+  if (wanted.programs !== given.programs || steers(wanted.segments, given.segments)) return false;
+  // Of what nobody reads it is not known to whom it is an option.
+  const read = wanted.segments.flatMap(({ words }) => words.map(({ value }) => value)).join(' ');
+  if (lines.seen.some((word, at) => isOption(word) && !read.includes(`${BLANK}${at}.`))) return false;
+  return lines.isAllHarmless || wanted.isClear;
 }
 
 /** What looks like an option and is more than that is no text. */
@@ -79,7 +95,7 @@ const isEscaped = (line: string, pos: number): boolean => (/\\*$/.exec(line.slic
 
 const faultOf = (name: string, { whole }: Value, line: string): string =>
   `${name} holds ${JSON.stringify(whole)}, which cannot be put safely into: ${line}\n` +
-  'It could be run there, or is given to a program that may run it. Give plain words, or have a script of your own take it: ./script "$1"';
+  'It could be run there, is an option, or is given to a program that may run it. Give plain words, or have a script of your own take it: ./script "$1"';
 
 interface Value {
   whole: string;

@@ -1,9 +1,11 @@
 /** A slash command from its Markdown file. */
-import { canonicalToolName } from '../../protocol/plain.js';
+import { canonicalToolName, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { matchesGlob, parseGlob } from '../permissions/rules/glob.js';
+import { isKnownTool } from '../permissions/rules/written.js';
 import type { CommandFile } from './definition.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';
-import { readToolList, saysSame } from './tool-list.js';
+import { readDenials, readToolList, saysSame } from './tool-list.js';
 import { type DefinitionSource, isCallName, type Parsed, withNamespace } from './source.js';
 
 export function parseCommandFile(source: DefinitionSource): Parsed<CommandFile> {
@@ -18,6 +20,15 @@ export function parseCommandFile(source: DefinitionSource): Parsed<CommandFile> 
   if (!isCallName(name)) {
     reader.warn(1, `"/${name}" cannot be called: rename the file or its folder, without blanks and quotes`);
     return finish(undefined);
+  }
+  const fork = [reader.find('context'), reader.find('agent')].find(
+    ({ value } = { value: 'inline', line: 1 }) => value !== 'inline',
+  );
+  if (fork !== undefined) {
+    reader.warn(
+      fork.line,
+      '"context" and "agent" count in skills; a command goes to whoever calls it. Make it a skill',
+    );
   }
   return finish({ name: withNamespace(origin, name), ...readCallFields(reader, source), origin });
 }
@@ -75,21 +86,46 @@ function readAllowed(reader: FieldReader): readonly string[] {
   }
   const allowed = readToolList(last.value);
   if (allowed === undefined) return none(last.line, '"allowed-tools" must be a list of names');
-  return denied === undefined
-    ? []
-    : allowed.filter((rule) => rule !== '*' || denied.size === 0).filter((rule) => !denied.has(toolOf(rule)));
+  return denied === undefined ? [] : allowed.filter((rule) => !denied.some((denial) => overlaps(rule, denial)));
 }
 
-/** What a file names there is at least not allowed by it. Undefined when that cannot be read. */
-function readDenied(reader: FieldReader): ReadonlySet<string> | undefined {
+/** What a file names there is at least not allowed by it. Undefined when that cannot be read, or names no tool. */
+function readDenied(reader: FieldReader): readonly string[] | undefined {
   const fields = reader.all('disallowedTools');
-  if (fields[0] === undefined) return new Set();
+  if (fields[0] === undefined) return [];
   reader.warn(fields[0].line, '"disallowed-tools" only takes tools from "allowed-tools" here; rules in settings deny');
-  const lists = fields.map(({ value, fault }) => (fault === undefined ? readToolList(value) : undefined));
-  return lists.includes(undefined) ? undefined : new Set(lists.flatMap((list) => list ?? []).map(toolOf));
+  const denied: string[] = [];
+  for (const { value, fault, line } of fields) {
+    const list = fault === undefined ? readDenials(value) : undefined;
+    const unknown = list?.find((rule) => !namesTool(rule));
+    if (list === undefined || unknown !== undefined) {
+      const why = unknown === undefined ? 'cannot be read' : `holds "${unknown}", which names no tool`;
+      reader.warn(line, `"disallowed-tools" ${why}; nothing is allowed by "allowed-tools"`);
+      return undefined;
+    }
+    denied.push(...list);
+  }
+  return denied;
 }
 
 const toolOf = (rule: string): string => canonicalToolName(rule.split('(', 1)[0] ?? '').toLowerCase();
+
+const TOOLS = Object.keys(TOOL_SCHEMAS).map((name) => name.toLowerCase());
+
+const namesTool = (rule: string): boolean =>
+  isKnownTool(rule.split('(', 1)[0] ?? '') || TOOLS.some((tool) => matches(toolOf(rule), tool));
+
+/** Some call may be meant by both. */
+function overlaps(rule: string, denial: string): boolean {
+  const [one, other] = [toolOf(rule), toolOf(denial)];
+  return matches(one, other) || matches(other, one) || (one.includes('*') && other.includes('*'));
+}
+
+/** As in rules: a pattern of names, or a server with all of its tools. */
+const matches = (pattern: string, name: string): boolean =>
+  pattern === name ||
+  (pattern.includes('*') && matchesGlob(parseGlob(pattern, { onlyStars: true }), name)) ||
+  (pattern.startsWith('mcp__') && name.startsWith(`${pattern}__`));
 
 /** A list of names is shown the way hints are written. */
 function readHint(reader: FieldReader): string {

@@ -78,11 +78,19 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
   const doubts: Doubt[] = [];
   const done = (given: Iterable<readonly [string, Field]>): Frontmatter => {
     const fields = collect(hint === undefined ? given : [...given, hint], warn);
-    for (const [key, { value, line }] of fields) if (FLAT.test(key)) doubts.push(...findInside(value, line));
+    const lines = head.split('\n');
+    for (const [key, { value, line }] of fields) {
+      const lineOf = (written: string): number => {
+        const at = lines.findIndex((each, index) => index >= line - headLine && each.includes(written));
+        return at === -1 ? line : headLine + at;
+      };
+      doubts.push(...findInside(key, value, lineOf));
+    }
     return { state: 'read', fields, body, bodyLine, problems, doubts };
   };
 
-  if (isOpen) {
+  if (!isOpen) doubts.push(...findSecond(body, bodyLine));
+  else {
     doubts.push(...findBelow(body, bodyLine));
     warn(
       headLine - 1,
@@ -123,10 +131,6 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
   return done(lenient.fields);
 }
 
-/** A table below a field that takes none was meant to stand beside it. */
-const FLAT =
-  /^(?:name|description|model|color|effort|skills|tools|allowed-tools|disallowedTools|argument-hint|when_to_use)$/;
-
 /** Guarded fields under one name each, with all that was written of them; of others the last counts. */
 function collect(
   given: Iterable<readonly [string, Field]>,
@@ -151,6 +155,13 @@ function findBelow(body: string, bodyLine: number): Doubt[] {
   const lines = body.split('\n', 200);
   const end = lines.findIndex((line) => !/^(?:\s|#|$)/.test(line) && !/^[\w-]+\s*[:=]/.test(line));
   return lines.slice(0, end === -1 ? lines.length : end).flatMap((line, at) => findDoubt(line, bodyLine + at));
+}
+
+/** A line of dashes too many: what follows looks like fields, up to another one. */
+function findSecond(body: string, bodyLine: number): Doubt[] {
+  const lines = body.split('\n', 200);
+  const end = lines.findIndex((line) => !/^(?:\s|$|- )/.test(line) && !/^[\w-]+\s*[:=]/.test(line));
+  return /^---\s*$/.test(lines[end] ?? '') ? findBelow(lines.slice(0, end).join('\n'), bodyLine) : [];
 }
 
 const HINT = /^(argument-hint|argumentHint):[ \t]+(\[.*)$/m;

@@ -3,7 +3,7 @@
  * texts take the lines below them that are no fields; whatever grants or restricts is read for sure, or not at all.
  */
 import type { Field } from './field.js';
-import { type Doubt, findDoubt, guardedKey, TOOL_LISTS } from './guarded.js';
+import { type Doubt, findDoubt, findDoubtsBelow, guardedKey, TOOL_LISTS } from './guarded.js';
 import { readPlainYaml } from './plain-yaml.js';
 import { readStrictYaml, type YamlFault } from './strict-yaml.js';
 import { readWrittenList } from './tool-list.js';
@@ -101,7 +101,7 @@ function readAsWritten({ key, kind, line, lines }: Part, fault: YamlFault): Leni
   const inQuotes = `Put it in quotes, or write "${key}: |" and indent the text below.`;
   const own = toText(lines.slice(0, 1));
   const isAlone = lines.slice(1).every((each) => /^\s*(?:#|$)/.test(each));
-  const doubts = lines.slice(1).flatMap((each, at) => findDoubt(each, line + at + 1));
+  const doubts = findDoubtsBelow(lines.join('\n'), line);
   switch (kind) {
     case 'text': {
       const notes = [note(`it was read as plain text. ${inQuotes}`)];

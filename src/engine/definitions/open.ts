@@ -1,7 +1,7 @@
 /** What files, plugins and the caller define for a session: agents, commands, skills, output styles. */
 import { join } from 'node:path';
 import type { AgentDefinition, SessionConfig } from '../../protocol/index.js';
-import { AGENT_COLORS, HeddleError } from '../../protocol/plain.js';
+import { AGENT_COLORS } from '../../protocol/plain.js';
 import { BUILTIN_AGENTS } from '../agents/builtin.js';
 import { LOCAL_COMMANDS } from '../commands/local-table.js';
 import { follow } from '../plugins/inside.js';
@@ -27,7 +27,7 @@ const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const;
 
 /** Never throws for what is wrong in a file: that is a problem, and the rest counts. */
 export async function openDefinitions(config: SessionConfig, settings: LoadedSettings): Promise<SessionDefinitions> {
-  const called = await readCalled(config.agents ?? {});
+  const called = config.agents ? await (await import('./called.js')).readCalled(config.agents) : {};
   let { plugins, problems: ofPlugins } = await readPlugins(config, settings);
   const foldersNow = () => [...foldersOf(config, settings), ...plugins.flatMap(foldersOfPlugin)];
   let folders = foldersNow();
@@ -126,26 +126,6 @@ async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, settings: Lo
   const { openPlugins } = await import('../plugins/open.js');
   const dirs = pluginDirs.map((path) => ({ path, scope: 'flag' as const }));
   return openPlugins(dirs, { cwd, projectRoot: settings.files.projectRoot, settings });
-}
-
-/** Throws `invalid_config` for the first definition of the caller that cannot be used. */
-async function readCalled(given: Readonly<Record<string, unknown>>): Promise<Record<string, AgentDefinition>> {
-  if (Object.keys(given).length === 0) return {};
-  const { AgentDefinition: schema, firstProblem } = await import('../../protocol/index.js');
-  return Object.fromEntries(
-    Object.entries(given).map(([name, definition]) => {
-      const parsed = schema().safeParse(definition);
-      // Hooks as they were written: what is wrong in them is found when they are checked.
-      const { hooks } = definition as { hooks?: AgentDefinition['hooks'] };
-      if (parsed.success && name.trim() !== '') return [name, { ...parsed.data, ...(hooks && { hooks }) }];
-      const { path, problem } = parsed.success
-        ? { path: '(name)', problem: 'it is empty' }
-        : firstProblem(parsed.error.issues);
-      throw new HeddleError('invalid_config', `The agent "${name}" is not as it must be at ${path}: ${problem}.`, {
-        hint: 'An agent has a description and a prompt.',
-      });
-    }),
-  );
 }
 
 /** What the caller defines counts before files, and files before what is built in. */

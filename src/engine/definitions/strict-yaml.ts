@@ -1,7 +1,7 @@
 /** All of YAML, by the package for it, which is loaded for the first file that needs it. */
 import type { Document, Pair } from 'yaml';
 import type { Field } from './field.js';
-import { type Doubt, findDoubt, guardedKey } from './guarded.js';
+import { type Doubt, findDoubtsBelow, guardedKey } from './guarded.js';
 
 export interface YamlFault {
   /** Counts from 1. */
@@ -93,8 +93,7 @@ function findDoubts(
   yaml.visit(document, {
     Scalar(_, { type, range }) {
       if (type !== 'PLAIN' || !range) return;
-      const [, ...below] = text.slice(range[0], range[1]).split('\n');
-      doubts.push(...below.flatMap((line, at) => findDoubt(line, lineAt(range[0]) + at + 1)));
+      doubts.push(...findDoubtsBelow(text.slice(range[0], range[1]), lineAt(range[0])));
     },
   });
   return doubts;

@@ -32,8 +32,17 @@ const PARTS: readonly string[] = [
   'unevaluatedItems',
   'unevaluatedProperties',
 ];
-/** Which schema they lead to depends on the way by which they were reached. */
-const UNJUDGED = ['$dynamicRef', '$recursiveRef'];
+/**
+ * With what to say instead. Where references lead to depends on the way by which they were reached; the others are words of
+ * draft 3, which say nothing to those who do not know them.
+ */
+const UNJUDGED: Readonly<Record<string, string>> = {
+  $dynamicRef: '$ref',
+  $recursiveRef: '$ref',
+  disallow: 'not',
+  divisibleBy: 'multipleOf',
+  extends: 'allOf',
+};
 const COUNTS = [
   'maxItems',
   'maxLength',
@@ -98,12 +107,16 @@ function firstFault<T>(items: readonly T[], find: (item: T) => string | undefine
 }
 
 function unjudgedIn(node: Node, place: (keyword: string) => string): string | undefined {
-  const dynamic = UNJUDGED.find((keyword) => node[keyword] !== undefined);
-  return dynamic === undefined ? undefined : `${place(dynamic)} cannot be judged; use $ref`;
+  const [keyword, instead] = Object.entries(UNJUDGED).find(([each]) => node[each] !== undefined) ?? [];
+  return keyword === undefined ? undefined : `${place(keyword)} cannot be judged; use ${instead}`;
 }
 
 function faultOf(node: Node, place: (keyword: string) => string): string | undefined {
-  const { multipleOf, enum: values } = node;
+  const { multipleOf, enum: values, dependencies } = node;
+  // A name alone is draft 3.
+  const [needed] =
+    Object.entries(isTable(dependencies) ? dependencies : {}).find(([, need]) => typeof need === 'string') ?? [];
+  if (needed !== undefined) return `${place('dependencies')}.${needed} must be a list of names or a schema`;
   if (Array.isArray(values) && values.length === 0) return `${place('enum')} is empty, so that no value matches it`;
   const choice = CHOICES.find((keyword) => Array.isArray(node[keyword]) && node[keyword].length === 0);
   if (choice !== undefined) return `${place(choice)} must have at least one schema`;

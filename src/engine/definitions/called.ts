@@ -1,0 +1,23 @@
+/** Agents that the caller defines. */
+import type { AgentDefinition } from '../../protocol/index.js';
+import { HeddleError } from '../../protocol/plain.js';
+
+/** Throws `invalid_config` for the first definition of the caller that cannot be used. */
+export async function readCalled(given: Readonly<Record<string, unknown>>): Promise<Record<string, AgentDefinition>> {
+  if (Object.keys(given).length === 0) return {};
+  const { AgentDefinition: schema, firstProblem } = await import('../../protocol/index.js');
+  return Object.fromEntries(
+    Object.entries(given).map(([name, definition]) => {
+      const parsed = schema().safeParse(definition);
+      // Hooks as they were written: what is wrong in them is found when they are checked.
+      const { hooks } = definition as { hooks?: AgentDefinition['hooks'] };
+      if (parsed.success && name.trim() !== '') return [name, { ...parsed.data, ...(hooks && { hooks }) }];
+      const { path, problem } = parsed.success
+        ? { path: '(name)', problem: 'it is empty' }
+        : firstProblem(parsed.error.issues);
+      throw new HeddleError('invalid_config', `The agent "${name}" is not as it must be at ${path}: ${problem}.`, {
+        hint: 'An agent has a description and a prompt.',
+      });
+    }),
+  );
+}
