@@ -19,14 +19,24 @@ const checkpointed = (configDir: string, more = {}) => ({
   ...more,
 });
 
+/** Those of other tests may go while one looks. */
+function unlessGone<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
+    throw thrown;
+  }
+}
+
 const filesIn = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+  unlessGone(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
 /** The files of the folders that hold a text. */
 const holders = (text: string, folders: readonly string[]): string[] =>
-  folders.flatMap(filesIn).filter((path) => readFileSync(path, 'utf8').includes(text));
+  folders.flatMap(filesIn).filter((path) => unlessGone(() => readFileSync(path, 'utf8'), '').includes(text));
 
 const temporary = (): string[] =>
   readdirSync(tmpdir())
