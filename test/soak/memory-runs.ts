@@ -9,10 +9,13 @@ export interface Held {
 }
 
 /**
- * V8 enlarges its young generation with the rate of allocation, and the allocator of the system has a pool for each
- * thread: both grow for a while in any program, and would hide a leak of ours. So both are kept at one size.
+ * V8 enlarges its young generation with the rate of allocation and compiles what runs often, and the allocator of the system
+ * has a pool for each thread: all grow for a while in any program, and would hide a leak of ours. So they are kept small.
  */
-const FIXED = { flags: ['--expose-gc', '--max-semi-space-size=1'], env: { MALLOC_ARENA_MAX: '1' } };
+const FIXED = {
+  flags: ['--expose-gc', '--max-semi-space-size=1', '--no-opt', '--no-maglev'],
+  env: { MALLOC_ARENA_MAX: '1' },
+};
 
 export async function runInARow(options: { queries: number; warm: number }): Promise<{ warm: Held; end: Held }> {
   const program = fileURLToPath(new URL('many-queries.mjs', import.meta.url));
