@@ -56,7 +56,7 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       throw thrown;
     },
   );
-  const { child, voice } = opened;
+  const { child, voice, leftOut } = opened;
   if (allows.length > 0) child.state.turnRules = allows;
   // Whatever happens the place is left: a session that ends waits for those who hold one.
   const end = async (): Promise<string | undefined> => {
@@ -87,7 +87,8 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       } finally {
         kept = await end();
       }
-      if (kept !== undefined) outcome.note = kept;
+      const notes = [...leftOut, ...(kept === undefined ? [] : [kept])];
+      if (notes.length > 0) outcome.note = notes.join('\n');
       voice.tellEnd(outcome);
       return outcome;
     },
@@ -109,7 +110,12 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
   const { agent, identity, asked, isBackground, worktree, signal } = opening;
   const log = opening.log ?? (await newLog(tree, parent, { agent, id: identity.id }));
   const { prompt } = input;
-  const voice = createTaskVoice(parent, { identity, prompt, isBackground, tokens: () => child.spending.totalTokens });
+  const voice = createTaskVoice(parent, {
+    identity,
+    prompt,
+    isBackground,
+    tokens: () => opened.child.spending.totalTokens,
+  });
   const spec: ChildSpec = {
     agent,
     identity,
@@ -122,8 +128,8 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
     agents: below,
     onCall: (toolName) => voice.tellCall(toolName),
   };
-  const { child, close } = await openChild(parent, spec, signal);
-  return { child, close, voice };
+  const opened = await openChild(parent, spec, signal);
+  return { ...opened, voice };
 }
 
 /** A budget that is spent stays spent, in this process and the next. */
