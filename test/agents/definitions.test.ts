@@ -349,3 +349,34 @@ describe('the colour of an agent', () => {
     expect(preview.agents).toContainEqual(expect.objectContaining({ name: 'Explore', color: 'cyan' }));
   });
 });
+
+describe('keys of an agent of the caller', () => {
+  it.each([
+    ['disallowedtools', 'disallowedTools'],
+    ['disallowed_tools', 'disallowedTools'],
+    ['Disallowed-Tools', 'disallowedTools'],
+    ['disalowedTools', 'disallowedTools'],
+    ['allowedTools', 'tools'],
+    ['allowed-tools', 'tools'],
+    ['tool', 'tools'],
+    ['Hooks', 'hooks'],
+    ['mcp_servers', 'mcpServers'],
+    ['maxturns', 'maxTurns'],
+    ['maxTurn', 'maxTurns'],
+    ['max_budget_usd', 'maxBudgetUsd'],
+    ['permission_mode', 'permissionMode'],
+    ['Model', 'model'],
+    ['initial_prompt', 'initialPrompt'],
+  ])('%s, which was meant to be %s, is refused', async (key, meant) => {
+    const refused = open(['x'], { config: { agents: define({ [key]: ['Bash'] }) } });
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: `"${key}" of the agent "weaver" is not known; did you mean "${meant}"?`,
+    });
+  });
+
+  it('those of later versions are passed over', async () => {
+    const { messages } = await weave({ memory: 'user', observer: 'x', disallowed_tools: undefined, version: 2 });
+    expect(resultText(messages, 't1')).toContain('woven');
+  });
+});

@@ -152,10 +152,7 @@ describe('an agent that goes on', () => {
     const twice = `git checkout -q --detach && ${COMMIT} && git checkout -q --detach HEAD~1 && echo y > other && git add . && git commit -qm more && git checkout -q -`;
     for (const [command, expected] of [
       [`git checkout -q --detach && ${COMMIT} && git checkout -q -`, ['work', 'first']],
-      [
-        `${twice}; git checkout -q "$(git branch --list 'heddle/*' --format='%(refname:short)')"`,
-        ['work', 'more'],
-      ],
+      [`${twice}; git checkout -q "$(git branch --list 'heddle/*' --format='%(refname:short)')"`, ['work', 'more']],
       ['git update-ref refs/worktree/mine $(git commit-tree -p HEAD -m work HEAD^{tree})', ['work', 'first']],
     ] as const) {
       const { cwd, answer, branch } = await goesOn(command, remove);
