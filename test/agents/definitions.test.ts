@@ -380,3 +380,20 @@ describe('keys of an agent of the caller', () => {
     expect(resultText(messages, 't1')).toContain('woven');
   });
 });
+
+describe('hooks of an agent of the caller that cannot be used are told in plain words', () => {
+  const withMatcher = { PreToolUse: [{ matcher: '(', hooks: [{ type: 'command', command: 'true' }] }] };
+
+  it.each([
+    [[], 'hooks of the agent weaver: it must be an object, and is an array.'],
+    [
+      withMatcher,
+      'hooks.PreToolUse[0].matcher of the agent weaver: The matcher "(" cannot be used: ( is not closed (at character 1).',
+    ],
+  ])('%j', async (hooks, message) => {
+    await expect(open(['x'], { config: { agents: define({ hooks }) } })).rejects.toMatchObject({
+      code: 'invalid_config',
+      message,
+    });
+  });
+});

@@ -22,7 +22,7 @@ export async function readCalled(given: Readonly<Record<string, unknown>>): Prom
           },
         );
       }
-      const parsed = schema().safeParse(definition);
+      const parsed = schema().omit({ hooks: true }).safeParse(definition);
       // Hooks as they were written: what is wrong in them is found when they are checked.
       const { hooks } = definition as { hooks?: AgentDefinition['hooks'] };
       if (parsed.success && name.trim() !== '') return [name, { ...parsed.data, ...(hooks && { hooks }) }];
