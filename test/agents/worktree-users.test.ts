@@ -118,7 +118,7 @@ it('a tree that git was stopped at is taken away again', async () => {
   });
   await promise;
   expect(trees(cwd)).toHaveLength(1);
-  await run.session.interrupt();
+  run.session.interrupt();
   await asked;
   await run.session.close();
   expect(trees(cwd)).toEqual([]);

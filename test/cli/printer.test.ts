@@ -106,7 +106,7 @@ describe('what is said while background tasks are waited for', () => {
   ])('%j', (types, expected) => {
     let said = '';
     const session = { scope: { tasks: { running: types.map((type) => ({ type })) } } } as unknown as Session;
-    const stderr = { write: (text: string) => (said += text) };
+    const stderr = { write: (more: string) => (said += more) };
     tellWaiting({ type: 'result' } as Message, { session, stderr });
     expect(said).toBe(expected);
   });

@@ -63,11 +63,16 @@ async function keepCommits(
   return made.ok ? name : fail(why(made));
 }
 
+const AS_HEDDLE = ['-c', 'user.name=heddle', '-c', 'user.email=heddle@localhost', '-c', 'commit.gpgSign=false'];
+
 /** A commit that has them all as parents. */
 const joinTips = (git: Git, { repository, tips }: { repository: string; tips: readonly string[] }) =>
   git(repository, [
-    ...['-c', 'user.name=heddle', '-c', 'user.email=heddle@localhost', '-c', 'commit.gpgSign=false'],
-    ...['commit-tree', `${tips[0]}^{tree}`, '-m', 'What was left of a work tree'],
+    ...AS_HEDDLE,
+    'commit-tree',
+    `${tips[0]}^{tree}`,
+    '-m',
+    'What was left of a work tree',
     ...tips.flatMap((tip) => ['-p', tip]),
   ]);
 

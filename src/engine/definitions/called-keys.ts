@@ -3,8 +3,16 @@ import { findNearName } from '../settings/near-name.js';
 
 /** A key that is nearly one of these was meant to be it. */
 const BOUNDS = [
-  ...['tools', 'disallowedTools', 'mcpServers', 'hooks', 'permissionMode', 'isolation'],
-  ...['maxTurns', 'maxBudgetUsd', 'maxTokens', 'maxSeconds'],
+  'tools',
+  'disallowedTools',
+  'mcpServers',
+  'hooks',
+  'permissionMode',
+  'isolation',
+  'maxTurns',
+  'maxBudgetUsd',
+  'maxTokens',
+  'maxSeconds',
 ];
 /** What the same is called elsewhere. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
