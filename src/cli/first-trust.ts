@@ -51,7 +51,7 @@ async function resolveServers(
     flags: [],
     strict: strictMcpConfig,
     settings,
-    brought: await findBroughtServers(settings, cwd),
+    brought: await findBroughtServers(settings, { cwd, configDir }),
     projectFile: join(folder, '.mcp.json'),
     trusted: settings.trusted,
     env,

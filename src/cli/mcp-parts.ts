@@ -60,7 +60,7 @@ export async function loadServers({ cwd, configDir, home = homedir(), managedDir
     flags: [],
     strict: false,
     settings,
-    brought: await engine.findBroughtServers(settings, cwd),
+    brought: await engine.findBroughtServers(settings, { cwd, configDir }),
     projectFile: join(projectRoot, '.mcp.json'),
     trusted,
     env: all,

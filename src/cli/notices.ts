@@ -36,11 +36,13 @@ export function tellSettings({ scope: { guard, config } }: Session, stderr: { wr
 
 /** After the answer the program may stay for a while: someone who waits for its end must know why. */
 export function tellWaiting(message: Message, { session, stderr }: Told): void {
-  const { length } = session.scope.tasks.running;
+  const { running } = session.scope.tasks;
+  const { length } = running;
   if (message.type !== 'result' || length === 0) return;
-  stderr.write(
-    `heddle: waiting a few seconds for ${length === 1 ? 'a background task' : `${length} background tasks`} to end\n`,
-  );
+  // Agents are waited for until they are done.
+  const hasAgent = running.some(({ type }) => type === 'local_agent');
+  const what = length === 1 ? `a background ${hasAgent ? 'agent' : 'task'}` : `${length} background tasks`;
+  stderr.write(`heddle: waiting ${hasAgent ? '' : 'a few seconds '}for ${what} to end\n`);
 }
 
 const describeLoss = (error: string): string =>

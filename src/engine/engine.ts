@@ -181,6 +181,7 @@ export function createEngine(parts: EngineParts): Engine {
         known: () => definitions.agents,
         store: log.isKept ? store : undefined,
         working: new Map(),
+        roots: new Map(),
         accounts: new Map(),
       },
       { depth: 1, scope: () => scope, bounds: main?.bounds },

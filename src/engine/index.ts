@@ -84,4 +84,5 @@ export { FOLLOWED_VERSION, HEDDLE_VERSION } from './version.js';
 export { makeFolders } from './workspace/folders.js';
 export { createLocalWorkspace } from './workspace/local.js';
 export type { Examination, ExaminedPlugin } from './plugins/examine.js';
-export { findBroughtServers, loadPluginFunctions, type PluginFunctions } from './plugins/open.js';
+export { findBroughtServers } from './agents/brought-servers.js';
+export { loadPluginFunctions, type PluginFunctions } from './plugins/open.js';

@@ -20,8 +20,9 @@ export interface TaskSpec {
   type: 'local_bash' | 'local_agent';
   description: string;
   toolUseId: string;
-  /** The shell line of a command. */
+  /** The shell line of a command, and where it was started. */
   command?: string;
+  cwd?: string;
   agent?: { type: string; prompt: string; depth: number; color?: AgentColor };
   /** The file that its output goes to while it runs. */
   outputPath: string;
@@ -34,6 +35,8 @@ export interface TaskSpec {
 export interface Task extends Readonly<Omit<TaskSpec, 'run'>> {
   readonly status: TaskStatus;
   readonly end: TaskEnd | undefined;
+  /** Somebody has asked for its end. */
+  readonly isStopping: boolean;
   /** Resolves when the task is over. Never rejects. */
   readonly over: Promise<void>;
 }
@@ -45,6 +48,7 @@ interface LiveTask extends Omit<TaskSpec, 'run'> {
   abort: AbortController;
   /** Who asked for the end, if somebody did. */
   stoppedBy: Stopper | undefined;
+  isStopping: boolean;
 }
 
 /** The model by its tool, the host by a request, or the engine because the session ends. */
@@ -106,6 +110,7 @@ export class Tasks {
       over: Promise.resolve(),
       abort,
       stoppedBy: undefined,
+      isStopping: false,
     };
     this.#tasks.set(task.id, task);
     const { id: taskId, toolUseId, description } = task;
@@ -136,6 +141,7 @@ export class Tasks {
     if (task === undefined) return undefined;
     if (task.status === 'running') {
       task.stoppedBy ??= by;
+      task.isStopping = true;
       task.abort.abort();
       await task.over;
     }

@@ -349,3 +349,51 @@ describe('the colour of an agent', () => {
     expect(preview.agents).toContainEqual(expect.objectContaining({ name: 'Explore', color: 'cyan' }));
   });
 });
+
+describe('keys of an agent of the caller', () => {
+  it.each([
+    ['disallowedtools', 'disallowedTools'],
+    ['disallowed_tools', 'disallowedTools'],
+    ['Disallowed-Tools', 'disallowedTools'],
+    ['disalowedTools', 'disallowedTools'],
+    ['allowedTools', 'tools'],
+    ['allowed-tools', 'tools'],
+    ['tool', 'tools'],
+    ['Hooks', 'hooks'],
+    ['mcp_servers', 'mcpServers'],
+    ['maxturns', 'maxTurns'],
+    ['maxTurn', 'maxTurns'],
+    ['max_budget_usd', 'maxBudgetUsd'],
+    ['permission_mode', 'permissionMode'],
+    ['Model', 'model'],
+    ['initial_prompt', 'initialPrompt'],
+  ])('%s, which was meant to be %s, is refused', async (key, meant) => {
+    const refused = open(['x'], { config: { agents: define({ [key]: ['Bash'] }) } });
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: `"${key}" of the agent "weaver" is not known; did you mean "${meant}"?`,
+    });
+  });
+
+  it('those of later versions are passed over', async () => {
+    const { messages } = await weave({ memory: 'user', observer: 'x', disallowed_tools: undefined, version: 2 });
+    expect(resultText(messages, 't1')).toContain('woven');
+  });
+});
+
+describe('hooks of an agent of the caller that cannot be used are told in plain words', () => {
+  const withMatcher = { PreToolUse: [{ matcher: '(', hooks: [{ type: 'command', command: 'true' }] }] };
+
+  it.each([
+    [[], 'hooks of the agent weaver: it must be an object, and is an array.'],
+    [
+      withMatcher,
+      'hooks.PreToolUse[0].matcher of the agent weaver: The matcher "(" cannot be used: ( is not closed (at character 1).',
+    ],
+  ])('%j', async (hooks, message) => {
+    await expect(open(['x'], { config: { agents: define({ hooks }) } })).rejects.toMatchObject({
+      code: 'invalid_config',
+      message,
+    });
+  });
+});

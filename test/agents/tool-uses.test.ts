@@ -157,3 +157,21 @@ describe('names of tools of servers', () => {
     expect(all.filter(isToolOf({ tools: [name] }))).toEqual(expected);
   });
 });
+
+describe('what is said of a call that is more', () => {
+  it.each([
+    ['cd src && git diff', /\(git diff: .*(?:cd|folder|director)/i],
+    ['git diff && ls', /\(ls\)\.$/],
+  ])('%s', async (command, expected) => {
+    const run = await call(['Bash(git diff:*)'], line(command));
+    expect(resultText(run.messages, 'c1')).toMatch(expected);
+  });
+
+  it.each(['if true; then echo made; fi', 'echo made || true', ': && echo made'])(
+    '%s is no more than what it does',
+    async (command) => {
+      const run = await call(['Bash(echo:*)'], line(command));
+      expect(resultText(run.messages, 'c1')).toBe('made');
+    },
+  );
+});

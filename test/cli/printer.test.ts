@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { describeNotice } from '../../src/cli/notices.js';
+import { describeNotice, tellWaiting } from '../../src/cli/notices.js';
 import { createPrinter, type PrinterOptions } from '../../src/cli/printer.js';
+import type { Session } from '../../src/engine/session.js';
 import type { Message } from '../../src/protocol/index.js';
 import { success, system, text } from './message-samples.js';
 
@@ -93,5 +94,20 @@ describe('describeNotice', () => {
 
   it('nothing of other messages', () => {
     expect([system('init', {}), text('hi'), success()].map(describeNotice)).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe('what is said while background tasks are waited for', () => {
+  it.each([
+    [['local_bash'], 'heddle: waiting a few seconds for a background task to end\n'],
+    [['local_agent'], 'heddle: waiting for a background agent to end\n'],
+    [['local_bash', 'local_agent'], 'heddle: waiting for 2 background tasks to end\n'],
+    [[], ''],
+  ])('%j', (types, expected) => {
+    let said = '';
+    const session = { scope: { tasks: { running: types.map((type) => ({ type })) } } } as unknown as Session;
+    const stderr = { write: (more: string) => (said += more) };
+    tellWaiting({ type: 'result' } as Message, { session, stderr });
+    expect(said).toBe(expected);
   });
 });

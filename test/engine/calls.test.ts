@@ -117,7 +117,7 @@ describe('one call', () => {
     run.session.interrupt();
     await result;
     expect(run.clock.pending).toEqual([]);
-    expect(resultText(run.messages, 't1')).toMatch(/interrupted by the user while it ran/);
+    expect(resultText(run.messages, 't1')).toMatch(/^This call was interrupted while it ran/);
   });
 
   it('moving to where one is, is not a move', async () => {

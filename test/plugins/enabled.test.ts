@@ -5,7 +5,7 @@ import { runMcp } from '../../src/cli/mcp.js';
 import { openDefinitions } from '../../src/engine/definitions/open.js';
 import { findServers } from '../../src/engine/mcp/open.js';
 import { toHookSources } from '../../src/engine/plugins/hook-sources.js';
-import { findBroughtServers } from '../../src/engine/plugins/open.js';
+import { findBroughtServers } from '../../src/engine/agents/brought-servers.js';
 import { ownPlacesOf } from '../../src/engine/permissions/own-places.js';
 import { isProtected } from '../../src/engine/permissions/path.js';
 import type { LoadOptions } from '../../src/engine/settings/load.js';
@@ -447,7 +447,7 @@ describe('servers of plugins that settings enable', () => {
     const { servers: found } = await findServers(config(more), settings, plugins);
     return {
       found: [...found].map(([name, { scope, blocked }]) => [name, scope, blocked]),
-      brought: await findBroughtServers(settings, place.project),
+      brought: await findBroughtServers(settings, { cwd: place.project, configDir: place.config }),
     };
   };
 

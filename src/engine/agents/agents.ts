@@ -49,7 +49,7 @@ export function createAgents(tree: AgentTree, { depth, scope, bounds = UNBOUND }
 }
 
 /** Throws when there is none. Gives the function that leaves it. */
-function takePlace({ working }: AgentTree, id: string): () => void {
+function takePlace({ working, roots }: AgentTree, id: string): () => void {
   if (working.has(id)) throw new Error(`The agent ${id} is still working. Wait for it, or stop it.`);
   if (working.size >= MAX_WORKING) {
     throw new Error(`${MAX_WORKING} agents are working. Wait until one of them is done.`);
@@ -58,6 +58,7 @@ function takePlace({ working }: AgentTree, id: string): () => void {
   working.set(id, over.promise);
   return () => {
     working.delete(id);
+    roots.delete(id);
     over.resolve();
   };
 }

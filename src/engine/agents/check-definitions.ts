@@ -46,11 +46,17 @@ async function checkUses(name: string, uses: readonly string[], tools: readonly 
 
 /** A gate that is not there would be noticed by nobody: what is only a warning in a file is refused here. */
 async function checkHooks(name: string, hooks: Agent['hooks']): Promise<void> {
-  const { checkSettings } = await import('../settings/check.js');
+  const [{ checkSettings }, { asSentence }] = await Promise.all([
+    import('../settings/check.js'),
+    import('../settings/near-name.js'),
+  ]);
   const [fault] = await checkSettings({ hooks }, 'flag');
   if (fault === undefined) return;
   const { path, text } = fault;
-  throw new HeddleError('invalid_config', `${path} of the agent ${name}: ${text}.`, {
+  // What it would do in a file it does not do here.
+  const said = text.replace(/\. (?:The hook|It) [^.]*\.$/, '');
+  const why = asSentence(said.replace('Invalid input: expected record, received', 'it must be an object, and is an'));
+  throw new HeddleError('invalid_config', `${path} of the agent ${name}: ${why}`, {
     hint: 'Write the hooks of an agent as in a settings file: {"PreToolUse": [{"hooks": [{"type": "command", "command": "..."}]}]}.',
     data: { path },
   });

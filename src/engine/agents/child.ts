@@ -51,6 +51,8 @@ export interface ChildSpec {
 
 export interface OpenedChild {
   child: SessionScope;
+  /** What it does without, in words. */
+  leftOut: readonly string[];
   /** Ends what was there for this agent alone. Never rejects. */
   close(): Promise<void>;
 }
@@ -69,7 +71,8 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
   const state = await stateOf(parent, { spec, model, keySource: provider.keySource });
   const bounds = boundsOf(agent, spec.bounds);
   const declared = hooksInAgent(parent.hooks, hooksOfDefinition(agent, parent.guard.settings));
-  const mcp = await openOwnServers(agent, parent, () => child);
+  const { mcp, leftOut } = await openOwnServers(agent, parent, { scope: () => child, above: spec.bounds });
+  for (const content of leftOut) tellLeftOut(parent, content);
   const child: SessionScope = {
     ...parent,
     agent: identity,
@@ -130,7 +133,12 @@ export async function openChild(parent: SessionScope, spec: ChildSpec, signal: A
     await close();
     throw thrown;
   }
-  return { child, close };
+  return { child, leftOut, close };
+}
+
+function tellLeftOut({ recorder, clock }: SessionScope, content: string): void {
+  const ids = { uuid: clock.uuid(), session_id: recorder.log.key.sessionId };
+  recorder.emit({ type: 'system', subtype: 'informational', level: 'warning', content, ...ids });
 }
 
 /** A resumed session knows what its agents have cost: its log says so, too. */

@@ -4,13 +4,15 @@ import { canonicalToolName, HeddleError, TOOL_SCHEMAS } from '../../protocol/pla
 import { agentLimits } from '../budget/options.js';
 import type { ServerBounds } from '../mcp/bounds.js';
 import type { Agent } from '../definitions/definition.js';
-import { mcpToolName } from '../mcp/names.js';
+import { isLikeName } from '../mcp/names.js';
+import type { Bringer } from '../mcp/sources/brought.js';
 import type { SessionScope } from '../scope.js';
 import { boundsOf, withinOf } from './agent-tools.js';
 import { chooseMode } from './mode.js';
-import { ownServersOf } from './own-servers.js';
+import { bringerOf } from './own-servers.js';
 
-export interface MainAgent extends Pick<SessionScope, 'within'> {
+/** What it brings along as a bringer are its servers. */
+export interface MainAgent extends Pick<SessionScope, 'within'>, Bringer {
   /** Its name, the only tools that it has, any when absent, and the skills that it knows from the start. */
   agent: Pick<Agent, 'name' | 'tools' | 'skills' | 'origin'>;
   config: SessionConfig;
@@ -21,8 +23,6 @@ export interface MainAgent extends Pick<SessionScope, 'within'> {
   bounds: ServerBounds;
   /** What the model is told before the first prompt. */
   opening: string[];
-  /** Servers that it brings along, by name. */
-  mcpServers: Record<string, unknown>;
 }
 
 /** The agent that `name` means. Throws `invalid_config` when there is none. */
@@ -36,8 +36,8 @@ export function findMainAgent(known: ReadonlyMap<string, Agent>, name: string): 
 
 /** Rules are about names: what was granted to a server of the session must not count for another one. */
 export function refuseTaken({ mcpServers }: Pick<MainAgent, 'mcpServers'>, session: Iterable<string>): void {
-  const names = new Set([...session].map((server) => mcpToolName(server, '')));
-  const taken = Object.keys(mcpServers).filter((server) => names.has(mcpToolName(server, '')));
+  const names = [...session];
+  const taken = Object.keys(mcpServers).filter((server) => names.some((each) => isLikeName(each, server)));
   if (taken.length === 0) return;
   throw new HeddleError('invalid_config', `The agent brings an MCP server that the session has: ${taken.join(', ')}.`, {
     hint: 'Give one of them another name, or let the agent name that of the session.',
@@ -59,7 +59,7 @@ export function toMainAgent(config: SessionConfig, agent: Agent): MainAgent {
     ...(agent.permissionMode !== undefined && { mode: chooseMode({ mode: 'default', config }, { agent }) }),
     bounds,
     ...withinOf(agent),
-    mcpServers: ownServersOf(agent),
+    ...bringerOf(agent),
     opening: [agent.initialPrompt, agent.criticalSystemReminder_EXPERIMENTAL].filter((text) => text !== undefined),
     config: {
       ...config,

@@ -14,6 +14,7 @@ import { runAgent } from './run.js';
 import type { AgentErrand, AgentOutcome, AgentTree, ReadyAgent } from './session-agents.js';
 import { describeSoFar } from './so-far.js';
 import { createTaskVoice, type TaskVoice } from './task-voice.js';
+import type { ReopenedWorktree } from './worktree.js';
 
 export interface Order {
   tree: AgentTree;
@@ -49,20 +50,21 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
   const { name, color } = agent;
   const identity: AgentIdentity = { id, type: name, toolUseId, description, depth, ...(color && { color }) };
   const isBackground = input.run_in_background ?? agent.background ?? false;
-  const worktree = await worktreeFor(order, { agent, old: old?.worktree }, signal);
+  const { tree: worktree, note } = await worktreeFor(order, { agent, old: old?.worktree }, signal);
   const opened = await open(order, { agent, identity, log: old?.log, asked, isBackground, worktree, signal }).catch(
     async (thrown: unknown) => {
-      await putAway(parent, worktree);
+      await putAway(order, worktree);
       throw thrown;
     },
   );
-  const { child, voice } = opened;
+  const { child, voice, leftOut } = opened;
+  tree.roots.set(id, () => child.state.roots);
   if (allows.length > 0) child.state.turnRules = allows;
   // Whatever happens the place is left: a session that ends waits for those who hold one.
   const end = async (): Promise<string | undefined> => {
     try {
       await opened.close();
-      return await putAway(parent, worktree);
+      return await putAway(order, worktree);
     } catch (thrown) {
       return `The agent could not be put away: ${toHeddleError(thrown).message}`;
     } finally {
@@ -87,7 +89,8 @@ export async function makeReady(order: Order, signal: AbortSignal): Promise<Read
       } finally {
         kept = await end();
       }
-      if (kept !== undefined) outcome.note = kept;
+      const notes = [...leftOut, note, kept].filter((text) => text !== undefined);
+      if (notes.length > 0) outcome.note = notes.join('\n');
       voice.tellEnd(outcome);
       return outcome;
     },
@@ -109,7 +112,12 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
   const { agent, identity, asked, isBackground, worktree, signal } = opening;
   const log = opening.log ?? (await newLog(tree, parent, { agent, id: identity.id }));
   const { prompt } = input;
-  const voice = createTaskVoice(parent, { identity, prompt, isBackground, tokens: () => child.spending.totalTokens });
+  const voice = createTaskVoice(parent, {
+    identity,
+    prompt,
+    isBackground,
+    tokens: () => opened.child.spending.totalTokens,
+  });
   const spec: ChildSpec = {
     agent,
     identity,
@@ -122,8 +130,8 @@ async function open(order: Order, opening: Opening): Promise<OpenedChild & { voi
     agents: below,
     onCall: (toolName) => voice.tellCall(toolName),
   };
-  const { child, close } = await openChild(parent, spec, signal);
-  return { child, close, voice };
+  const opened = await openChild(parent, spec, signal);
+  return { ...opened, voice };
 }
 
 /** A budget that is spent stays spent, in this process and the next. */
@@ -149,17 +157,22 @@ async function worktreeFor(
   { parent, input, id }: Order,
   { agent, old }: { agent: Agent; old: KeptWorktree | undefined },
   signal: AbortSignal,
-): Promise<KeptWorktree | undefined> {
+): Promise<Partial<ReopenedWorktree>> {
   // One that goes on works where it worked before.
   const isWanted = input.resume === undefined ? (input.isolation ?? agent.isolation) === 'worktree' : old !== undefined;
-  if (!isWanted) return undefined;
+  if (!isWanted) return {};
   const { openWorktree, reopenWorktree } = await import('./worktree.js');
-  return old === undefined ? openWorktree(parent, id, signal) : reopenWorktree(parent, old, signal);
+  return old === undefined
+    ? { tree: await openWorktree(parent, id, signal) }
+    : await reopenWorktree(parent, old, signal);
 }
 
 /** Says where it is, when it is kept. */
-async function putAway(parent: SessionScope, worktree: KeptWorktree | undefined): Promise<string | undefined> {
-  return worktree && (await import('./worktree.js')).closeWorktree(parent, worktree);
+async function putAway(
+  { parent, tree: agents, id }: Order,
+  worktree: KeptWorktree | undefined,
+): Promise<string | undefined> {
+  return worktree && (await import('./worktree.js')).closeWorktree(parent, worktree, { agents, id });
 }
 
 function modeOf(mode: string | undefined): PermissionMode | undefined {

@@ -43,6 +43,8 @@ export interface AgentTree {
   store: SessionStore | undefined;
   /** Those that work or are about to, by id, until they are over. These never reject. */
   readonly working: Map<string, Promise<void>>;
+  /** The folders that are open to each of these, as soon as it is ready. */
+  readonly roots: Map<string, () => readonly string[]>;
   /** What each has used of its budget, by id: who goes on with one goes on with that. */
   readonly accounts: Map<string, Account>;
 }

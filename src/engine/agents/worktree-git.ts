@@ -22,7 +22,16 @@ export type Git = (cwd: string, args: readonly string[], options?: GitOptions) =
 export const why = ({ err, out }: GitAnswer): string =>
   (err || out || 'it gave no reason').split('\n').slice(-3).join(' ');
 
-export function gitIn({ workspace, childEnv }: SessionScope, signal: AbortSignal): Git {
+export const gitIn = (scope: SessionScope, signal: AbortSignal): Git => runIn(scope, ['git'], signal);
+
+/** The only argument is a line of the shell. */
+export const shellIn = (scope: SessionScope, signal: AbortSignal): Git => runIn(scope, ['sh', '-c'], signal);
+
+function runIn(
+  { workspace, childEnv }: SessionScope,
+  program: readonly [string, ...string[]],
+  signal: AbortSignal,
+): Git {
   // Whatever repository the host works in is not meant.
   const own = Object.entries(childEnv).filter(([name]) => !name.startsWith('GIT_'));
   const env = { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
@@ -30,7 +39,7 @@ export function gitIn({ workspace, childEnv }: SessionScope, signal: AbortSignal
     const stdout = createCollector(wants);
     const stderr = createCollector();
     const run = workspace.run({
-      argv: ['git', ...args],
+      argv: [...program, ...args],
       cwd,
       env,
       signal,

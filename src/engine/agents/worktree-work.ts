@@ -22,12 +22,20 @@ export async function findWork(git: Git, tree: KeptWorktree): Promise<string | u
   const tip =
     branch === undefined ? undefined : await git(path, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`]);
   if (tip?.ok && tip.out !== base) return '';
+  if (await isMidway(git, path)) return 'in the middle of a merge or the like';
   if (await hidesFiles(git, path)) return 'git was told not to look at some of its files';
   const heads = await headsOf(git, tree);
   if (heads === undefined || (await hasOthers(git, { tree, heads })))
     return 'with commits that are not on that branch now';
   if (await hasOwnRefs(git, path)) return 'with references of its own';
   return (await hasStash(git, { tree, heads })) ? 'with something in the stash' : undefined;
+}
+
+/** What git has begun and not brought to an end goes with the tree, also where no file is another. */
+async function isMidway(git: Git, path: string): Promise<boolean> {
+  const names = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'REBASE_HEAD'];
+  const found = await Promise.all(names.map((name) => git(path, ['rev-parse', '--verify', '--quiet', name])));
+  return found.some(({ ok }) => ok);
 }
 
 /** In a sparse work tree files that are left out are marked so, and those that are there all the same are looked at. */

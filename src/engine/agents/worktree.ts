@@ -4,7 +4,8 @@ import { toHeddleError } from '../../protocol/plain.js';
 import type { SessionScope } from '../scope.js';
 import type { KeptWorktree } from '../sessions/entry.js';
 import { makeFolders } from '../workspace/folders.js';
-import { type Git, gitIn, why } from './worktree-git.js';
+import { type Git, gitIn, shellIn, why } from './worktree-git.js';
+import { findUsers, type WorktreeUsersParts } from './worktree-users.js';
 import { findWork } from './worktree-work.js';
 
 /** What was on a head that no branch names is found in this log, also where the configuration does not want one. */
@@ -31,7 +32,10 @@ export async function openWorktree(parent: SessionScope, agentId: string, signal
   // The tree that this is called from may be that of an agent, and gone before this one is.
   const home = await findHome(git, repository.out);
   const added = await git(home, [...ADD, '-b', branch, path, base.out]);
-  if (!added.ok) throw new Error(`git could not make a work tree: ${why(added)}`);
+  if (!added.ok) {
+    const left = await undoAdd(parent, { path, repository: home, branch, base: base.out });
+    throw new Error(`git could not make a work tree: ${why(added)}${left}`);
+  }
   const inside = relative(repository.out, await workspace.realPath(state.cwd));
   const cwd = join(path, inside);
   const hasCwd = (await workspace.stat(cwd))?.kind === 'directory';
@@ -45,57 +49,85 @@ async function findHome(git: Git, tree: string): Promise<string> {
   return basename(common) === '.git' ? dirname(common) : common;
 }
 
+/**
+ * What git was stopped at is taken away again: nobody has worked in it. Says what is left all the same. Of a tree that is
+ * made again the branch is older, and stays.
+ */
+async function undoAdd(
+  parent: SessionScope,
+  { path, repository, branch, base }: { path: string; repository: string; branch?: string; base?: string },
+): Promise<string> {
+  const git = gitIn(parent, new AbortController().signal);
+  const listed = await git(repository, ['worktree', 'list', '--porcelain']);
+  // One that git was stopped in is locked.
+  const isThere = listed.out.split('\n').includes(`worktree ${path}`);
+  const removed = isThere ? await git(repository, ['worktree', 'remove', '--force', '--force', path]) : listed;
+  if (branch !== undefined && base !== undefined) await removeBranch(git, { repository, branch, base });
+  return removed.ok ? '' : ` What is left of it is in ${path}.`;
+}
+
+export interface ReopenedWorktree {
+  tree: KeptWorktree;
+  /** What whoever goes on with the agent must know. */
+  note?: string;
+}
+
 /** That of an agent that is gone on with: the one that was kept, or one on its branch as that is now. */
 export async function reopenWorktree(
   parent: SessionScope,
   old: KeptWorktree,
   signal: AbortSignal,
-): Promise<KeptWorktree> {
+): Promise<ReopenedWorktree> {
   refuseUntrusted(parent);
   const { workspace } = parent;
   const { path, cwd, repository, branch, base } = old;
-  if ((await workspace.stat(path))?.kind === 'directory') return old;
+  const git = gitIn(parent, signal);
+  const isThere = (await workspace.stat(path))?.kind === 'directory';
+  // A folder that somebody has put in its place is not the tree.
+  if (isThere && (repository === undefined || (await isTreeOf(git, { path, repository })))) return { tree: old };
   if (repository === undefined || branch === undefined || base === undefined) {
     throw new Error(`The work tree of the agent, ${path}, is gone.`);
   }
   refusePlanning(parent);
-  const git = gitIn(parent, signal);
-  const head = await forgetGone(git, repository, path);
+  const { forgetGone } = await import('./worktree-gone.js');
+  const { head, left } = await forgetGone({ path, repository, branch }, { git, sh: shellIn(parent, signal) });
   const known = await git(repository, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}^{commit}`]);
   // Only where its branch was removed with it there was nothing on it.
   const start = known.ok ? [path, branch] : ['-b', branch, path, base];
   const added = await git(repository, [...ADD, ...(head === undefined ? start : ['--detach', path, head])]);
-  if (!added.ok) throw new Error(`git could not make the work tree of the agent again: ${why(added)}`);
-  return { ...old, cwd: (await workspace.stat(cwd))?.kind === 'directory' ? cwd : path };
+  const ofOld = left === undefined ? '' : `Commits of its old work tree are on the branch ${left}.`;
+  if (!added.ok) {
+    const rest = isThere ? '' : await undoAdd(parent, { path, repository, ...(!known.ok && { branch, base }) });
+    throw new Error(`git could not make the work tree of the agent again: ${why(added)}${rest} ${ofOld}`.trim());
+  }
+  const tree = { ...old, cwd: (await workspace.stat(cwd))?.kind === 'directory' ? cwd : path };
+  return { tree, ...(ofOld && { note: `The work tree of the agent was deleted. ${ofOld}` }) };
 }
 
-/**
- * git still knows of a tree whose folder somebody has deleted, and would make no other there. Gives the commit that it was at
- * when no branch names that one.
- */
-async function forgetGone(git: Git, repository: string, path: string): Promise<string | undefined> {
-  const listed = await git(repository, ['worktree', 'list', '--porcelain']);
-  const lines = listed.out
-    .split('\n\n')
-    .find((each) => each.split('\n')[0] === `worktree ${path}`)
-    ?.split('\n');
-  if (lines === undefined) return undefined;
-  const head = lines.find((line) => line.startsWith('HEAD '))?.slice('HEAD '.length);
-  const removed = await git(repository, ['worktree', 'remove', path]);
-  if (!removed.ok) throw new Error(`git could not make the work tree of the agent again: ${why(removed)}`);
-  return lines.includes('detached') ? head : undefined;
+async function isTreeOf(git: Git, { path, repository }: { path: string; repository: string }): Promise<boolean> {
+  const top = await git(path, ['rev-parse', '--show-toplevel']);
+  return top.ok && top.out === path && (await findHome(git, path)) === (await findHome(git, repository));
 }
 
-/** Removes it when there is nothing in it that is not elsewhere; else says where it is. Never throws. */
-export async function closeWorktree(parent: SessionScope, tree: KeptWorktree): Promise<string | undefined> {
+/** Removes it when there is nothing in it that is not elsewhere, and nobody; else says where it is. Never throws. */
+export async function closeWorktree(
+  parent: SessionScope,
+  tree: KeptWorktree,
+  who: Pick<WorktreeUsersParts, 'agents' | 'id'>,
+): Promise<string | undefined> {
   const { path, repository, branch, base } = tree;
   // An agent that was stopped has its work tree put in order all the same.
   const { signal } = new AbortController();
   const git = gitIn(parent, signal);
   try {
-    const work = await findWork(git, tree);
+    const on = branch === undefined ? '' : `, on the branch ${branch}`;
+    if ((await parent.workspace.stat(path)) === undefined) {
+      const stays = branch === undefined ? '' : ` Its branch ${branch} stays.`;
+      return `The agent worked in a work tree of its own, ${path}, which was deleted meanwhile.${stays}`;
+    }
+    const users = await findUsers(parent, { path, ...who, run: shellIn(parent, signal) });
+    const work = users === undefined ? await findWork(git, tree) : `still in use by ${users}`;
     if (work !== undefined) {
-      const on = branch === undefined ? '' : `, on the branch ${branch}`;
       return `The agent worked in a work tree of its own, which is kept: ${path}${on}${work && ` (${work})`}.`;
     }
     await parent.hooks.fire('WorktreeRemove', { worktree_path: path }, { signal });

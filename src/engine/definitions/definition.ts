@@ -11,6 +11,8 @@ export interface Origin {
   file?: string;
   /** The plugin it belongs to. */
   plugin?: string;
+  /** Who has enabled that plugin: the person for this run, or the settings of a layer. */
+  enabledBy?: 'managed' | 'flag' | 'local' | 'project' | 'user';
   /** What `${CLAUDE_PLUGIN_ROOT}` stands for in its text. */
   pluginRoot?: string;
 }

@@ -23,10 +23,12 @@ export interface SessionDefinitions extends Omit<Definitions, 'problems'> {
   reloadPlugins(): Promise<void>;
 }
 
+type DefinitionConfig = Pick<SessionConfig, 'agents' | 'pluginDirs' | 'settingSources' | 'cwd' | 'configDir'>;
+
 const KINDS = ['agents', 'commands', 'skills', 'output-styles'] as const;
 
 /** Never throws for what is wrong in a file: that is a problem, and the rest counts. */
-export async function openDefinitions(config: SessionConfig, settings: LoadedSettings): Promise<SessionDefinitions> {
+export async function openDefinitions(config: DefinitionConfig, settings: LoadedSettings): Promise<SessionDefinitions> {
   const called = config.agents ? await (await import('./called.js')).readCalled(config.agents) : {};
   let { plugins, problems: ofPlugins } = await readPlugins(config, settings);
   const foldersNow = () => [...foldersOf(config, settings), ...plugins.flatMap(foldersOfPlugin)];
@@ -84,10 +86,11 @@ function findHidden({ commands, skills }: Definitions): DefinitionProblem[] {
 }
 
 /** Those that are there, and the usual ones that may come while the session runs. */
-function foldersOfPlugin({ name: plugin, root: pluginRoot, folders }: Plugin): DefinitionFolder[] {
-  const origin = { scope: 'plugin', plugin, pluginRoot } as const;
+function foldersOfPlugin({ name: plugin, root: pluginRoot, source: enabledBy, folders }: Plugin): DefinitionFolder[] {
+  const origin = { scope: 'plugin', plugin, pluginRoot, enabledBy } as const;
   const usual = KINDS.map((kind) => ({ kind, path: join(pluginRoot, kind), origin }));
-  return [...folders, ...usual.filter(({ path }) => follow(pluginRoot, path).kind === 'missing')];
+  const present = folders.map((folder) => ({ ...folder, origin: { ...folder.origin, enabledBy } }));
+  return [...present, ...usual.filter(({ path }) => follow(pluginRoot, path).kind === 'missing')];
 }
 
 /** A folder of a plugin may have become a link out of it. */
@@ -105,7 +108,7 @@ const NONE: Definitions = {
 
 /** Files of a folder that nobody trusts are not read. */
 function foldersOf(
-  { settingSources = [], configDir }: SessionConfig,
+  { settingSources = [], configDir }: DefinitionConfig,
   { trusted, files }: LoadedSettings,
 ): DefinitionFolder[] {
   const places = [
@@ -120,7 +123,7 @@ function foldersOf(
 }
 
 /** Of the settings only what counts: nothing of a folder that nobody trusts is among their values. */
-async function readPlugins({ pluginDirs = [], cwd }: SessionConfig, settings: LoadedSettings) {
+async function readPlugins({ pluginDirs = [], cwd }: DefinitionConfig, settings: LoadedSettings) {
   const { enabledPlugins, extraKnownMarketplaces } = settings.value;
   if (pluginDirs.length === 0 && !enabledPlugins && !extraKnownMarketplaces) return { plugins: [], problems: [] };
   const { openPlugins } = await import('../plugins/open.js');

@@ -64,6 +64,10 @@ export function findLikeNames(servers: readonly string[]): Map<string, string> {
   return alike;
 }
 
+/** Whether tools of the one could be taken for those of the other. */
+export const isLikeName = (one: string, other: string): boolean =>
+  prefixOf(one).startsWith(prefixOf(other)) || prefixOf(other).startsWith(prefixOf(one));
+
 /** More than a server may list, with room for tools that come and go. */
 const MAX_KNOWN = 20_000;
 

@@ -29,6 +29,8 @@ export type RemoteConfig = McpStdioServerConfig | McpHttpServerConfig | McpSSESe
 /** A server that the engine reaches by itself. */
 export interface RemoteServer extends Origin {
   config: RemoteConfig;
+  /** Its entry, variables and all, where there is one. */
+  written?: RemoteConfig;
   /** It is blocked because someone has not said yes, or has said no: it is off, not broken. */
   isOff?: boolean;
 }

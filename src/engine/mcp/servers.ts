@@ -3,7 +3,7 @@ import { HeddleError } from '../../protocol/plain.js';
 import type { ServerBounds } from './bounds.js';
 import type { FoundTools } from './catalogue.js';
 import type { McpPromptMessage, McpResource, McpResourceContent } from './link.js';
-import { mcpToolName } from './names.js';
+import { isLikeName, isToolOf, mcpToolName } from './names.js';
 import type { PromptCommand } from './offer.js';
 import { findRefusals } from './refusal.js';
 import {
@@ -14,6 +14,7 @@ import {
   type ServerDefinition,
 } from './server-definition.js';
 import type { McpServersParts, ServerChange, SessionServers } from './session-servers.js';
+import { createSha256 } from '../workspace/sha256.js';
 
 /** What the session's servers need; those that are configured stay, whatever else is set. */
 export interface McpParts extends McpServersParts {
@@ -80,6 +81,11 @@ export class McpServers {
     return this.status.some(isMeant) || this.#parts.beside?.has(word) === true;
   }
 
+  /** Whether tools of a server of this name could be taken for those of one here or beside; see `isLikeName`. */
+  hasLike(word: string): boolean {
+    return this.status.some(({ name }) => isLikeName(name, word)) || this.#parts.beside?.hasLike(word) === true;
+  }
+
   /** The prompts of every server that is connected, as slash commands. */
   get prompts(): PromptCommand[] {
     return this.#live?.prompts ?? [];
@@ -130,7 +136,15 @@ export class McpServers {
 
   /** Changes when what the server says of the tool does. Undefined for a tool that is not there. */
   definitionOf(name: string): string | undefined {
-    return this.#live?.definitionOf(name) ?? this.#parts.beside?.definitionOf(name);
+    const { beside } = this.#parts;
+    const own = this.#live?.definitionOf(name);
+    if (own === undefined || beside === undefined) return own ?? beside?.definitionOf(name);
+    // Agents may bring different servers of one name: what was granted to one of them is granted to that entry.
+    const [server, definition] = [...this.#configured].find(([each]) => isToolOf(each, name)) ?? [];
+    const entry = definition && !isSdkServer(definition) ? (definition.written ?? definition.config) : undefined;
+    return createSha256()
+      .update(JSON.stringify([own, server, entry]))
+      .digest('hex');
   }
 
   /**

@@ -41,10 +41,19 @@ function findMore(call: PermissionCall, policy: PermissionPolicy): string | unde
   const subject = toCase(call, policy);
   if (subject.line === undefined) return grant(subject) === undefined ? '' : undefined;
   const { refusal, open = [], unnamed = [], edits } = subject.line.outcome();
-  const [other] = [...open, ...unnamed.filter((segment) => !isMove(segment))];
-  if (other !== undefined) return showCommand(showHoles(other.words.map(({ value }) => value).join(' ')));
+  const [other] = [...open, ...unnamed.filter((segment) => !isIdle(segment))];
+  if (other !== undefined) {
+    const command = showCommand(showHoles(other.words.map(({ value }) => value).join(' ')));
+    // One that a rule names may be more because of what stands beside it.
+    const isNamed = other === open[0] && refusal !== undefined && !refusal.reason.startsWith(UNNAMED);
+    return isNamed ? `${command}: ${refusal.reason}` : command;
+  }
   return refusal?.reason ?? (edits ? 'it changes files' : undefined);
 }
 
+/** What is said of a command that no rule names. */
+const UNNAMED = 'This command requires approval';
+
 /** It does nothing by itself. */
-const isMove = (segment: Segment): boolean => segment.isFunction === true || nameOf(segment) === 'cd';
+const isIdle = (segment: Segment): boolean => segment.isFunction === true || IDLE.has(nameOf(segment) ?? '');
+const IDLE: ReadonlySet<string> = new Set(['cd', 'true', 'false', ':']);

@@ -1,9 +1,7 @@
 /** The door to plugins. Where nobody names or enables one, nothing of them is loaded. */
 import type { DefinitionProblem } from '../definitions/definition.js';
-import { type BroughtServers, toBrought } from '../mcp/sources/brought.js';
 import type { LoadPluginsOptions } from './load.js';
 import type { Plugin, PluginDir } from './plugin.js';
-import type { PluginSettings } from './setting-place.js';
 
 export interface OpenedPlugins {
   plugins: Plugin[];
@@ -22,10 +20,6 @@ export async function openPlugins(dirs: readonly PluginDir[], options: LoadPlugi
   const elsewhere = marketplaces.flatMap((marketplace) => marketplace.elsewhere.map(toElsewhereProblem));
   return { plugins, problems: [...problems, ...elsewhere] };
 }
-
-/** The servers of the plugins that settings enable. */
-export const findBroughtServers = async (settings: PluginSettings, cwd: string): Promise<BroughtServers[]> =>
-  toBrought((await openPlugins([], { cwd, settings })).plugins);
 
 export type PluginFunctions = typeof import('./examine.js');
 

@@ -139,6 +139,7 @@ function startTask(
     description: title,
     toolUseId,
     command,
+    cwd,
     outputPath: file.path,
     run,
   });

@@ -213,7 +213,7 @@ export const notRun = (call: OpenCall): CallOutcome => refuse(call.life === 'sta
 const NOT_RUN = 'This call was not run: the turn ended before its turn came.';
 const UNSTEADY =
   'This call was not run: what it would have touched, or the tool itself, has changed again each time that it was approved.';
-const INTERRUPTED = 'This call was interrupted by the user while it ran. What it had done until then stays done.';
+const INTERRUPTED = 'This call was interrupted while it ran. What it had done until then stays done.';
 const UNKNOWN_END =
   'This call was started, and its result is not known here: the process ended, or the conversation went back to before it. It may have had its effect or not: check before you repeat it.';
 const unknownEnd = ({ agentId }: OpenCall): string =>
