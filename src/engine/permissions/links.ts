@@ -1,9 +1,8 @@
 /** Where a line leads through links: what stands behind a star, or below a folder, was not known when it was read. */
 import { basename } from 'node:path/posix';
-import { broughtTo, findBrought, linksBrought, type Toucher } from './brought.js';
+import { broughtTo, findBrought, type Goal, linksBrought, type Toucher } from './brought.js';
 import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throughLinks } from './command.js';
 import { isKernelPath } from './path.js';
-import type { Touch } from './programs/effects.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
@@ -60,7 +59,7 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   const facts = factsOf(reading, COMMAND_TABLES);
   const brought = findBrought(reading, facts);
   let isReached = false;
-  const reach = (touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): void => {
+  const reach = (touch: Goal, by: Toucher): void => {
     isReached ||= brought.length > 0 && broughtTo(brought, touch, by).length > 0;
   };
   for (const redirection of reading.redirections) {
