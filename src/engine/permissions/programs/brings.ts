@@ -1,13 +1,13 @@
 import { basename, dirname } from 'node:path/posix';
 import { HOLE, hasHole, isFree } from '../shell/hole.js';
 import { readGit, under as underGit } from './git.js';
+import { operandsOf } from './operands.js';
 import type { WriterSpec } from './writer-table.js';
 import {
   flagged,
   hasClearFlag,
   mayBeAnyFlag,
   nameOfUrl,
-  operandsOf,
   specOf,
   under,
   MAX_PAIRS,
@@ -157,6 +157,13 @@ const GIT_QUIET = words(
     'stripspace symbolic-ref tag update-index update-ref var verify-commit verify-tag version whatchanged write-tree',
 );
 
+/** It may change which names git lists, and not only by taking up or leaving out what is on the disk. */
+export function mayChangeIndex(values: readonly string[]): boolean {
+  if (basename(values[0] ?? '') !== 'git') return false;
+  const { subcommand = '' } = readGit(values.slice(1));
+  return subcommand === 'update-index' || !GIT_QUIET.has(subcommand);
+}
+
 function broughtByGit(values: readonly string[], writers: Readonly<Record<string, WriterSpec>>): readonly Bring[] {
   const { subcommand, args, folders, options } = readGit(values.slice(1));
   if (subcommand === undefined || GIT_QUIET.has(subcommand)) return NOTHING;
@@ -167,7 +174,7 @@ function broughtByGit(values: readonly string[], writers: Readonly<Record<string
   const at = (places: readonly string[]): Bring[] => places.map((place) => ({ place: underGit(folders, place) }));
   // It makes the folder itself.
   const within = (places: readonly string[]): Bring[] => at(places).map((each) => ({ ...each, isBelow: true }));
-  const operands = operandsOf(args, { writes: 'all' });
+  const operands = operandsOf(args, {});
   const [first = ''] = operands;
   if (isElsewhere || args.some((arg) => isFree(arg.charAt(0)))) return all;
   switch (subcommand) {

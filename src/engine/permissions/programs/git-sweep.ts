@@ -2,10 +2,10 @@
 import { PROTECTED } from '../path.js';
 import { hasHole } from '../shell/hole.js';
 import { type GitCall, under } from './git.js';
-import { operandsOf } from './writes.js';
+import { operandsOf } from './operands.js';
 
-const STASH = { writes: 'all', scripts: 'm message', plain: 'akqSpu' } as const;
-const CLEAN = { writes: 'all', scripts: 'e exclude', plain: 'dfiqxX' } as const;
+const STASH = { scripts: 'm message', plain: 'akqSpu' };
+const CLEAN = { scripts: 'e exclude', plain: 'dfiqxX' };
 
 /** Without these nothing works, or they are tracked. */
 const KEPT = new Set(['.git', '.gitmodules']);

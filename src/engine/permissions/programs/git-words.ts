@@ -106,7 +106,7 @@ const partsOf = (word: string): string[] => [
 export function gluedFiles(word: string, subcommand: string): string[] {
   const [, letters = ''] = /^-([A-Za-z]{2,})/.exec(word) ?? [];
   const found: string[] = [];
-  for (const [at, letter] of [...letters].entries()) {
+  for (const [at, letter] of letters.split('').entries()) {
     if (letter === 'm' && TAKES_MESSAGE.test(subcommand)) break;
     const rest = word.slice(at + 2);
     if (at > 0 && rest !== '' && MORE_LETTERS.test(letter)) found.push(rest);
