@@ -38,5 +38,5 @@ function stashed(args: readonly string[]): string[] | undefined {
 export function takenByStash(args: readonly string[]): string[] {
   const operands = operandsOf(args, STASH);
   if (operands[0] === 'push') return operands.slice(1);
-  return /^-/.test(args[0] ?? '') && args.includes('--') ? args.slice(args.indexOf('--') + 1) : [];
+  return (args[0] ?? '').startsWith('-') && args.includes('--') ? args.slice(args.indexOf('--') + 1) : [];
 }

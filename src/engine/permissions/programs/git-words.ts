@@ -64,7 +64,7 @@ export function keptByGit(values: readonly string[]): KeptWords | undefined {
   const { subcommand = '', args, folders, options } = readGit(values.slice(1));
   const opens = OPENS.has(subcommand);
   const isOther = folders.length > 0 || options.some((option) => /^--(?:git-dir|work-tree)/.test(option));
-  if (isOther || !(opens || KEEPS.has(subcommand)) || args.some((arg) => /^--no-i/.test(arg))) return undefined;
+  if (isOther || !(opens || KEEPS.has(subcommand)) || args.some((arg) => arg.startsWith('--no-i'))) return undefined;
   const end = args.indexOf('--');
   const kept = new Set([subcommand]);
   const opened = new Set<string>();
