@@ -159,6 +159,14 @@ describe('E2 what a line has made unknown', () => {
     'cp x "$X/hooks/pre-commit"',
     'cp x "$HOME/$X/authorized_keys"',
     'tee "$X/agents/a.md"',
+    'X=$(printf .cla)ude; cp src/a.ts $X/',
+    'X=$(printf .cla)ude; cp src/a.ts $X',
+    'X=$(printf .cla)ude; mkdir $X/x',
+    'X=$(printf .bash)rc; tee "$X"',
+    'touch "$A.claude/x"',
+    "find . -name 'sett*' -exec sh -c 'echo 1 > $1' _ {} \\;",
+    "find . -name settings.json -exec bash -c 'echo 1 > $1' _ {} \\;",
+    "find . -name 'sett*' | xargs -n1 sh -c 'echo 1 > $0'",
     "git checkout lk; echo '{}' > lnk/settings.json",
     "tar xf a.tgz; echo '{}' > lnk/settings.json",
   ])('%s is asked about in every mode', (command) => {
@@ -220,6 +228,10 @@ describe('E2 what a line has made unknown', () => {
     'cp -r "$A" dist && echo x > dist/a.ts',
     'cp a "$X/hooks/useFoo.ts"',
     'echo \'{}\' > "$X/config"',
+    'X=$(date +%s); echo > "$X.json"; echo > "log-$X.txt"; mkdir "${X}s"',
+    'cp a "$X/"; cp a "$X.d/"; rm -r "$X.git"',
+    "find src -name 'sett*' -exec sh -c 'echo 1 > $1' _ {} \\;",
+    "find . -name '*.ts' -exec sh -c 'mv $1 $1.bak' _ {} \\;",
   ])('%s runs where everything does', (command) => {
     expect(judge(command, { mode: 'bypassPermissions' })).toBe('allow');
   });
@@ -241,11 +253,30 @@ describe('E2 programs that pack go through the links of folders', () => {
 });
 
 describe('E2 names of programs that others run', () => {
-  it.each(['yarn run rm x', 'deno task rm', 'yarn run --silent rm x', 'deno task --cwd src rm'])('%s', (command) => {
+  it.each([
+    'yarn run rm x',
+    'deno task rm',
+    'yarn run --silent rm x',
+    'deno task --cwd src rm',
+    'pnpm run rm',
+    'pnpm run -C src rm x',
+    'corepack yarn run rm x',
+    'corepack pnpm dlx rm x',
+    'corepack yarn@1.22 run rm x',
+    'npx rm@1 x',
+  ])('%s', (command) => {
     expect(judge(command, { allow: ['Bash'], deny: ['Bash(rm:*)'] })).toBe('deny');
   });
 
-  it.each(['yarn run build', 'yarn run test --watch', 'deno task build'])('%s needs no more than a rule', (command) => {
-    expect(judge(command, { allow: ['Bash(yarn run:*)', 'Bash(deno task:*)'] })).toBe('allow');
+  it.each([
+    'yarn run build',
+    'yarn run test --watch',
+    'deno task build',
+    'pnpm run build',
+    'corepack enable',
+    'corepack yarn install',
+  ])('%s needs no more than a rule', (command) => {
+    const allow = ['yarn run', 'deno task', 'pnpm run', 'corepack'].map((name) => `Bash(${name}:*)`);
+    expect(judge(command, { allow })).toBe('allow');
   });
 });

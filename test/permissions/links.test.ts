@@ -191,7 +191,7 @@ describe('E2 where it could not be looked at everywhere', () => {
       folder === '/repo'
         ? names.map((name) => ({ name, kind: 'directory' as const }))
         : names.map((name) => ({ name, kind: name === 'n7' ? ('link' as const) : ('file' as const) }));
-    const disk = { list, realPath: async () => '/repo/n1' };
+    const disk = { list, realPath: async () => '/repo/n1', readFile: async () => new Uint8Array() };
     for (const command of ['find . -exec cat {} +', 'cat */*', 'git ls-files | xargs wc -l', 'grep -R x .']) {
       const found = await findLinked(command, { cwd: '/repo' }, disk);
       expect(new Set(found.map(({ real }) => real.slice(0, 8)))).toEqual(new Set(['/repo/n1']));

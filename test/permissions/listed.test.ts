@@ -22,6 +22,7 @@ function judge(command: string, rules: Rules = {}): string {
 }
 
 describe('E2 a list of names in place of words', () => {
+  const GIT: Rules = { allow: ['Bash(git add:*)', 'Bash(git commit:*)', 'Bash(git fetch:*)'] };
   it.each([
     "wc -l $(git ls-files '*.ts')",
     "wc -l $(find src -name '*.ts')",
@@ -31,10 +32,36 @@ describe('E2 a list of names in place of words', () => {
     'for f in $(git ls-files \'*.ts\'); do wc -l "$f"; done',
     'for f in $(find src -type f); do head -1 "$f.bak"; done',
     'git diff --name-only | xargs -r cat',
-    'git diff --name-only --cached | xargs wc -l',
-    'wc -l $(git diff --name-only HEAD)',
+    'git diff --name-only --cached --diff-filter=ACM | xargs wc -l',
+    'wc -l $(git diff --name-only --diff-filter=d HEAD)',
+    'git add src && git commit -qm x && wc -l $(git ls-files)',
+    'git fetch; git ls-files | xargs cat',
   ])('%s reads inside of the folders', (command) => {
-    expect(judge(command)).toBe('allow');
+    expect(judge(command, GIT)).toBe('allow');
+  });
+
+  it.each([
+    'cat $(git ls-files)',
+    "cat $(git ls-files 'a*')",
+    'cat $(git ls-files | head -50)',
+    'cat `git ls-files -c`',
+    'git ls-files | xargs cat',
+    'for f in $(git ls-files); do cat "$f"; done',
+    'grep -h S $(git ls-files)',
+    'cat $(git diff --name-only)',
+  ])('%s lists what is only in the index', (command) => {
+    for (const name of ['a ../outside/secret.txt', 'a /etc/passwd', "a'b", '-n', 'x/-n']) {
+      expect([name, judge(command, { fs: [`git tracks ${name}`] })]).toEqual([name, 'ask']);
+    }
+    expect(judge(command, { fs: ['git tracks a.ts', 'git tracks app/[id]/b.ts'] })).toBe('allow');
+    expect(judge(command, { fs: ['git tracks w/*/x', '/repo/w/l -> /repo/src'] })).toBe('ask');
+  });
+
+  it('but what is not listed, or not cut', () => {
+    const fs = ['git tracks a ../outside/secret.txt'];
+    expect(judge("wc -l $(git ls-files '*.ts')", { fs })).toBe('allow');
+    expect(judge('git ls-files -z | xargs -0 cat', { fs })).toBe('allow');
+    expect(judge('cat $(find src -type f)', { fs })).toBe('allow');
   });
 
   it.each([
@@ -64,8 +91,17 @@ describe('E2 a list of names in place of words', () => {
     "mkdir -p 'src/x /etc'; touch 'src/x /etc/passwd y'; cat $(find src -type f)",
     'mkdir -p "src/$X"; cat $(find src -type f)',
     'git checkout x; cat $(git ls-files)',
+    'git diff --name-only --cached | xargs wc -l',
+    'wc -l $(git diff --name-only HEAD)',
+    'wc -l $(git diff --name-only --diff-filter=D HEAD)',
+    'wc -l $(git diff --name-only --diff-filter=a HEAD)',
+    'git reset -q hn; cat $(git ls-files)',
+    'git read-tree hn; cat $(git ls-files)',
+    'git update-index --add x; git ls-files | xargs cat',
+    'git restore --staged .; cat $(git ls-files)',
+    'git own; for f in $(git ls-files); do cat "$f"; done',
   ])('%s is asked about', (command) => {
-    expect(judge(command, { mode: 'acceptEdits', allow: ['Bash(git checkout:*)', 'Bash(mkdir:*)'] })).toBe('ask');
+    expect(judge(command, { mode: 'acceptEdits', allow: ['Bash(git:*)', 'Bash(mkdir:*)'] })).toBe('ask');
   });
 
   const LINK = ['/repo/src/l.ts -> /outside/l.ts'];

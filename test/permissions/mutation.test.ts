@@ -504,6 +504,7 @@ describe('programs that write', () => {
     'git config': 'core.fsmonitor x',
     'git clone': '--template=x u',
     'git init': '--template=x',
+    'git stash': 'push .mcp.json',
     'npm config': 'set a b',
     'npm set': 'a b',
     mktemp: '.mcp.json',

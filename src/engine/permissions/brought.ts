@@ -5,13 +5,14 @@
 import { dirname } from 'node:path/posix';
 import { rawPaths, resolveFrom, throughLinks } from './command.js';
 import { foldNames, isInside, isKernelPath } from './path.js';
-import { type Bring, keepsToLinks } from './programs/brings.js';
+import type { Bring } from './programs/brings.js';
 import type { Touch } from './programs/effects.js';
+import { keptByGit } from './programs/git-words.js';
 import { looksLikeFile } from './rules/file-name.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import type { SegmentFact } from './segment-fact.js';
 import { HOLE, hasHole, isFree } from './shell/hole.js';
-import type { CommandReading, Moment, Redirection, Segment } from './shell/reading.js';
+import { type CommandReading, type Moment, nameOf, type Redirection, type Segment } from './shell/reading.js';
 
 /** Something that a command of the line brings. */
 export interface Brought extends Pick<Bring, 'isBelow' | 'isLink' | 'isRepository' | 'takes'> {
@@ -27,6 +28,9 @@ export interface Brought extends Pick<Bring, 'isBelow' | 'isLink' | 'isRepositor
 
 /** Who touches a path: a command, or a redirection. */
 export type Toucher = Pick<Segment | Redirection, 'folders' | 'when'>;
+
+/** What of a touch says where it leads. */
+export type Goal = Pick<Touch, 'path' | 'access' | 'follows' | 'isTracked'>;
 
 type Facts = (segment: Segment) => SegmentFact;
 
@@ -67,25 +71,23 @@ const namesOf = (path: string): readonly string[] =>
     .filter((name) => name !== '');
 
 /** What of it a touch may go through. */
-export function broughtTo(
-  all: readonly Brought[],
-  touch: Pick<Touch, 'path' | 'access' | 'follows'>,
-  by: Toucher,
-): readonly Brought[] {
+export function broughtTo(all: readonly Brought[], touch: Goal, by: Toucher): readonly Brought[] {
   if (all.length === 0 || /^[\uE000\uE001]/.test(touch.path)) return [];
   const { when, folders } = by;
   const later = all.filter((each) => each.segment !== by && each.first <= (when?.last ?? Infinity));
   if (later.length === 0) return [];
   const values = 'words' in by ? (by as Segment).words.map(({ value }) => value) : [];
-  if (keepsToLinks(values)) return [];
+  const kept = keptByGit(values);
+  const isKept = kept !== undefined && (touch.isTracked === true || kept.words.has(touch.path));
   // `npm test`: of a program that nobody knows not every word is a file.
   const isWord =
     touch.access === 'mention' && values[0] !== 'git' && !/\//.test(touch.path) && !looksLikeFile(touch.path);
   const isOpen = folders === undefined && !touch.path.startsWith('/');
   const raw = isOpen ? undefined : rawPaths(touch.path, folders).flatMap(withClimbs);
   return later.filter((each) => {
-    if (isWord && each.isBelow === true) return false;
-    return raw === undefined || raw.some((names) => isAt(names, each, touch.follows === true));
+    const isOther = kept?.opens === true && nameOf(each.segment) !== 'git';
+    if ((isWord && each.isBelow === true) || (isKept && !isOther)) return false;
+    return raw === undefined || raw.some((names) => isAt(names, each, touch.follows === true || isOther));
   });
 }
 
@@ -147,14 +149,14 @@ export class Ways {
   }
 
   /** Places with holes; the widest hole where nothing is known. */
-  of(touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): readonly string[] {
+  of(touch: Goal, by: Toucher): readonly string[] {
     if (this.#all.length === 0) return NOWHERE;
     const ways = broughtTo(this.#all, touch, by).flatMap((each) => this.#through(each));
     return ways.length > 1 ? [...new Set(ways)] : ways;
   }
 
   /** It may go through a link that the line makes itself, to a place that is not known. */
-  isThroughOwn(touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): boolean {
+  isThroughOwn(touch: Goal, by: Toucher): boolean {
     return broughtTo(this.#all, touch, by).some(({ isLink, sources }) => isLink === true && sources === undefined);
   }
 

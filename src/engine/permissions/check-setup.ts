@@ -17,7 +17,7 @@ export interface CaseSetup {
   additionalDirectories?: string[];
   privateHosts?: string[];
   platform?: string;
-  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`. */
+  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`, `git tracks a b`. */
   fs?: string[];
   managed?: WrittenRule[] | LayerRules | { permissions?: LayerRules };
   /** The definitions under which tools were approved. */
@@ -39,6 +39,8 @@ export interface CaseFiles {
   kind(path: string): 'other' | undefined;
   /** What nothing is said of is there. */
   isMissing(path: string): boolean;
+  /** Names that git lists. */
+  tracked: readonly string[];
   /** Other names of the same file. */
   otherNames(path: string): string[];
   /** Where the file will be by the time it is opened, if someone moves it in between. */
@@ -53,6 +55,7 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
   const odd = new Set<string>();
   const twins = new Map<string, string>();
   const missing = new Set<string>();
+  const tracked: string[] = [];
   let swapped: string | undefined;
   for (const fact of facts) {
     const [, from, to] = /^(\/.*?)\s*->\s*(\/?\S+)/.exec(fact) ?? [];
@@ -64,6 +67,8 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     if (twin !== undefined && original !== undefined) twins.set(resolve(twin), resolve(original));
     const [, absent] = /^(\/\S+) is missing\b/i.exec(fact) ?? [];
     if (absent !== undefined) missing.add(resolve(absent));
+    const [, name] = /^git tracks ([^]+)$/.exec(fact) ?? [];
+    if (name !== undefined) tracked.push(name);
     swapped ??= /\b(?:swapped|replaced|changed)\b.*?link\b.*?(\/\S+)/i.exec(fact)?.[1];
   }
   const realPath = (path: string): string => followLinks(path, links);
@@ -71,6 +76,7 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     realPath,
     list: (folder) => linksIn(realPath(folder), links),
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
+    tracked,
     isMissing: (path) => missing.has(resolve(path)),
     otherNames: (path) =>
       [...twins].flatMap(([twin, original]) =>

@@ -173,7 +173,7 @@ function linkedBy(command: string, { cwd, home, files }: Place): JudgedAccess[] 
   let step = walk.next();
   while (!step.done) {
     const { folders, links } = step.value;
-    step = walk.next({ entries: folders.map(files.list), reals: links.map(files.realPath) });
+    step = walk.next({ entries: folders.map(files.list), reals: links.map(files.realPath), tracked: files.tracked });
   }
   return step.value.map(({ path, real, matches }) => ({ path: real, given: path, access: 'read', matches }));
 }

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { findBrought, madeBefore, type Toucher, Ways } from './brought.js';
+import { findBrought, type Goal, madeBefore, type Toucher, Ways } from './brought.js';
 import {
   climbsBack,
   leadsAnywhere,
@@ -51,7 +51,7 @@ export interface LineContext {
   home: string;
   factOf(segment: Segment): SegmentFact;
   /** Where a path may lead through what the line has put there before. */
-  waysOf(touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): readonly string[];
+  waysOf(touch: Goal, by: Toucher): readonly string[];
   /** Found out when it is first asked for. */
   touched(): readonly LineTouch[];
 }
@@ -82,7 +82,7 @@ export function toLineContext(
       ways ??= new Ways(findBrought(reading, factOf), context, madeBefore(reading, factOf));
       return ways;
     },
-    waysOf: (touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher) => context.ways().of(touch, by),
+    waysOf: (touch: Goal, by: Toucher) => context.ways().of(touch, by),
     touched() {
       touched ??= findTouches(context);
       return touched;
@@ -127,6 +127,7 @@ function findTouches(context: Ground): LineTouch[] {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
     const isCode = INTERPRETERS.test(basename(nameOf(segment)));
     for (const touch of factOf(segment).touches) {
+      if (touch.ifThere === true && !placesOf(touch.path, segment.folders).some(context.isThere)) continue;
       // A path inside of a program is one that it opens; inside of other texts it may be just a word.
       add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment);
     }

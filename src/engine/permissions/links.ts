@@ -1,9 +1,10 @@
 /** Where a line leads through links: what stands behind a star, or below a folder, was not known when it was read. */
-import { basename } from 'node:path/posix';
-import { broughtTo, findBrought, linksBrought, type Toucher } from './brought.js';
+import { basename, resolve } from 'node:path/posix';
+import { broughtTo, findBrought, type Goal, linksBrought, type Toucher } from './brought.js';
 import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throughLinks } from './command.js';
+import type { IndexDisk } from './git-index.js';
 import { isKernelPath } from './path.js';
-import type { Touch } from './programs/effects.js';
+import { mayChangeIndex } from './programs/brings.js';
 import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
 import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
@@ -33,6 +34,8 @@ export interface Template {
   splits?: 'known' | 'unknown';
   /** No link below it is meant. */
   onlyFiles?: boolean;
+  /** Git lists the names, also of what is not on the disk. */
+  isTracked?: boolean;
 }
 
 const MAX_LOOKED = 250_000;
@@ -60,7 +63,7 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   const facts = factsOf(reading, COMMAND_TABLES);
   const brought = findBrought(reading, facts);
   let isReached = false;
-  const reach = (touch: Pick<Touch, 'path' | 'access' | 'follows'>, by: Toucher): void => {
+  const reach = (touch: Goal, by: Toucher): void => {
     isReached ||= brought.length > 0 && broughtTo(brought, touch, by).length > 0;
   };
   for (const redirection of reading.redirections) {
@@ -83,12 +86,29 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   if (isReached) for (const text of linksBrought(brought)) put(text, true);
   // A line that makes names of its own makes them as it likes.
   const { splitsNames } = reading;
-  const splits = splitsNames && (makesOddNames(reading, facts) ? 'unknown' : 'known');
+  const isListed = splitsNames && reading.segments.some(listsTracked);
+  const isOdd = (): boolean =>
+    makesOddNames(reading, facts) ||
+    (isListed && reading.segments.some((segment) => facts(segment).use === undefined && changesIndex(segment)));
+  const splits = splitsNames && (isOdd() ? 'unknown' : 'known');
   return [...found].map(([text, follows]) => {
-    const onlyFiles = isPlain && !follows && !isPattern(text) && text.includes(HOLE.below);
-    return { text, follows, ...(splits && { splits }), ...(onlyFiles && { onlyFiles }) };
+    const isBelow = text.includes(HOLE.below);
+    const onlyFiles = isPlain && !follows && !isPattern(text) && isBelow;
+    const isTracked = isListed && isBelow;
+    return {
+      text,
+      follows,
+      ...(splits && { splits }),
+      ...(onlyFiles && { onlyFiles }),
+      ...(isTracked && { isTracked }),
+    };
   });
 }
+
+const changesIndex = ({ words }: Segment): boolean => mayChangeIndex(words.map(({ value }) => value));
+
+const listsTracked = ({ words }: Segment): boolean =>
+  words[0]?.value === 'git' && words.some(({ value }) => value === 'ls-files' || value.startsWith('--name-'));
 
 const makesOddNames = (
   { segments, redirections }: CommandReading,
@@ -131,6 +151,8 @@ function searchesThroughLinks({ words }: Segment): boolean {
 interface Disk {
   list(folder: string): Promise<readonly FolderEntry[] | undefined>;
   realPath(path: string): Promise<string>;
+  /** Without this it is not known what git lists. */
+  readFile?: IndexDisk['readFile'] | undefined;
 }
 
 /** Where the links of a disk lead that a line goes through. */
@@ -138,26 +160,37 @@ export async function findLinked(line: string, place: CommandPlace, disk: Disk):
   const walk = followPatterns(templatesOf(line, place));
   let step = walk.next();
   while (!step.done) {
-    const { folders, links } = step.value;
-    const [entries, reals] = await Promise.all([
+    const { folders, links, repository } = step.value;
+    const [entries, reals, tracked] = await Promise.all([
       Promise.all(folders.map((folder) => disk.list(folder))),
       Promise.all(links.map((link) => disk.realPath(link).catch(() => undefined))),
+      repository === undefined ? undefined : findTracked(repository, disk),
     ]);
-    step = walk.next({ entries, reals });
+    step = walk.next({ entries, reals, tracked });
   }
   return step.value;
+}
+
+async function findTracked(folder: string, { list, realPath, readFile }: Disk): Promise<readonly string[] | undefined> {
+  if (readFile === undefined) return undefined;
+  const { trackedIn } = await import('./git-index.js');
+  return trackedIn(await realPath(folder), { list, readFile });
 }
 
 /** What a walk wants to know of the disk. */
 interface Wish {
   folders: readonly string[];
   links: readonly string[];
+  /** A folder: the names that git lists there. */
+  repository?: string;
 }
 
 /** What is in each of the folders, and where each of the links leads; undefined where it leads in a circle. */
 interface Sight {
   entries: readonly (readonly FolderEntry[] | undefined)[];
   reals: readonly (string | undefined)[];
+  /** Undefined when that could not be found out. */
+  tracked?: readonly string[] | undefined;
 }
 
 type Walk<T> = Generator<Wish, T, Sight>;
@@ -180,12 +213,23 @@ export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath
   // What was not looked at may be anywhere.
   const giveUp = ({ text }: Template): void => void found.push({ path: text, real: HOLE.any, matches: text });
   for (const template of templates.slice(0, MAX_TEMPLATES)) {
-    const { text, follows, splits, onlyFiles = false } = template;
+    const { text, follows, splits, onlyFiles = false, isTracked = false } = template;
     const below = text.indexOf(HOLE.below);
     if (below !== -1 && splits === 'unknown') giveUp(template);
+    const listed = isTracked && splits === 'known' ? yield* lookAtTracked(text) : 'plain';
+    if (listed === 'odd') giveUp(template);
     const ways = yield* walkNames(below === -1 ? text : text.slice(0, below), budget);
     const tail = text.slice(below + 1);
-    if (below !== -1) ways.push(...(yield* walkBelow(ways, { tail, follows, splits: splits !== undefined, budget })));
+    if (below !== -1)
+      ways.push(
+        ...(yield* walkBelow(ways, {
+          tail,
+          follows,
+          splits: splits !== undefined,
+          hasPattern: listed === 'pattern',
+          budget,
+        })),
+      );
     const linked = onlyFiles ? [] : ways.filter(({ isLinked }) => isLinked);
     const known = linked.slice(0, MAX_FOUND);
     const reals = yield* resolveAll(known);
@@ -233,12 +277,13 @@ function* walkNames(template: string, budget: Budget): Walk<Way[]> {
 /** Links anywhere below the folders, with what follows the name of one; where links are followed, below those as well. */
 function* walkBelow(
   roots: readonly Way[],
-  { tail, follows, splits, budget }: { tail: string; follows: boolean; splits: boolean; budget: Budget },
+  given: { tail: string; follows: boolean; splits: boolean; hasPattern: boolean; budget: Budget },
 ): Walk<Way[]> {
+  const { tail, follows, splits, budget } = given;
   const [end = '', ...rest] = tail.split('/');
   const more = follows || rest.length === 0 || hasHole(tail) ? '' : `/${rest.join('/')}`;
   const found: Way[] = [];
-  let hasPattern = false;
+  let { hasPattern } = given;
   let hasLink = false;
   // Where links are followed, folders are known by where they really are, so that none is looked at twice.
   const seen = new Set<string>();
@@ -281,6 +326,18 @@ function* walkBelow(
 
 /** Names that become several words, or other ones. */
 const ODD_NAME = /[\s'"\\]/;
+
+/** Whether names that git lists, but for the disk, would be cut, or match others. */
+function* lookAtTracked(text: string): Walk<'plain' | 'pattern' | 'odd'> {
+  const at = text.indexOf(HOLE.below);
+  const root = text.slice(0, at);
+  const [end = ''] = text.slice(at + 1).split('/');
+  if (hasHole(root)) return 'odd';
+  const { tracked } = yield { folders: [], links: [], repository: resolve(root) };
+  const names = hasHole(end) ? tracked : tracked?.filter((name) => name.endsWith(end));
+  if (names === undefined || names.some((name) => ODD_NAME.test(name) || /(?:^|\/)-/.test(name))) return 'odd';
+  return names.some((name) => /[*?[]/.test(name)) ? 'pattern' : 'plain';
+}
 
 function* look(folders: readonly string[], budget: Budget): Walk<Sight['entries']> {
   if (budget.left <= 0 || folders.length === 0) return [];

@@ -68,7 +68,15 @@ export const PROTECTED_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 // Everything below these is protected too: settings, hooks, agents, policy, repository config, editor tasks, keys.
-const PROTECTED_FOLDERS = new Set(['.claude', 'managed-settings.d', '.git', '.husky', '.vscode', '.idea', '.ssh']);
+export const PROTECTED_FOLDERS: ReadonlySet<string> = new Set([
+  '.claude',
+  'managed-settings.d',
+  '.git',
+  '.husky',
+  '.vscode',
+  '.idea',
+  '.ssh',
+]);
 const PROTECTED_CONFIG = new Set(['git', 'fish', 'direnv', 'autostart', 'systemd', 'environment.d']);
 
 /** Policy, and what every shell and git of a machine reads. */

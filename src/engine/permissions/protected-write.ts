@@ -2,11 +2,11 @@ import { basename, join } from 'node:path/posix';
 import { placesOf } from './command.js';
 import { ownPlacesOf } from './judge-paths.js';
 import type { LineContext, LineTouch } from './line-context.js';
-import { foldNames, isInside, isProtected, PROTECTED, PROTECTED_NAMES } from './path.js';
+import { foldNames, isInside, isProtected, PROTECTED, PROTECTED_FOLDERS, PROTECTED_NAMES } from './path.js';
 import type { PermissionPolicy } from './policy.js';
 import { readGit } from './programs/git.js';
 import { type GlobToken, mayMatchGlob, parseGlob } from './rules/glob.js';
-import { hasHole, isFree, showHoles } from './shell/hole.js';
+import { HOLE, hasHole, isFree, showHoles } from './shell/hole.js';
 import { nameOf, type Segment } from './shell/reading.js';
 
 /** The first path that a line writes, or may write, and by which it would change what may run. */
@@ -83,6 +83,18 @@ function endsAsProtected(names: readonly string[]): boolean {
   );
 }
 
+/** `$X` with the end of such a name behind it: `${X}ude/a`. A letter is one of too many names, and so is what kind of file it is. */
+function mayEndAsProtected(name: string, at: number, names: readonly string[]): boolean {
+  const [, given = ''] = /[\uE000\uE001]([^\uE000-\uE005]+)$/.exec(name) ?? [];
+  const end = foldNames(given);
+  const isFolder = at < names.length - 1;
+  if (end.startsWith('.')) return end !== '.git' && PROTECTED.includes(end);
+  if (end === '' || (!isFolder && end.length < 2)) return false;
+  return isFolder
+    ? [...PROTECTED_FOLDERS].some((each) => each.endsWith(end))
+    : PROTECTED.some((each) => each.endsWith(end));
+}
+
 /** A path that starts in a folder which is not known, and may be a protected one. */
 function mayLieInProtected(
   path: string,
@@ -91,7 +103,7 @@ function mayLieInProtected(
   const names = path.replace(/^(?:\.\/+)+/, '').split('/');
   // `$D/settings.json`, `.cl$D/hooks/pre-commit`.
   const open = names.findIndex(isFree);
-  if (open !== -1 && endsAsProtected(names.slice(open + 1))) return true;
+  if (open !== -1 && (endsAsProtected(names.slice(open + 1)) || names.some(mayEndAsProtected))) return true;
   const [first = ''] = names;
   if (/^[/~]/.test(path) || open === 0 || !isAnywhere || first === '..') return false;
   return NAMES_INSIDE.has(foldNames(first)) || moves.some((move) => isProtected(move) || mayBeProtected(move));
@@ -165,8 +177,16 @@ function findPassedOn(line: LineContext): string | undefined {
       .filter((segment) => line.factOf(segment).use?.onlyNames !== true && nameOf(segment) !== 'set')
       .flatMap(({ words }) => words.flatMap(({ value }) => value.split(BREAKS))),
   );
-  return text.split(BREAKS).find((word) => isProtected(word) && !used.has(word));
+  const named = text.split(BREAKS).find((word) => isProtected(word) && !used.has(word));
+  if (named !== undefined) return named;
+  // `find . -exec sh -c 'echo > $1' _ {} +`: what was found is at hand, too.
+  return segments
+    .filter((segment) => SHELLS.test(basename(nameOf(segment))))
+    .flatMap(({ words }) => words.map(({ value }) => value))
+    .find((word) => word.includes(HOLE.below) && mayBeProtected(word));
 }
+
+const SHELLS = /^(?:r?bash|sh|dash|ash|m?ksh|zsh)$/;
 
 const toTokens = (name: string): GlobToken[] => parseGlob(name.replace(/[\\*?[]/g, '\\$&'));
 

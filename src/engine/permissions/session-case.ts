@@ -82,11 +82,15 @@ const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCa
 async function linkedPlaces({ state, guard, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> {
   if (tool.name !== 'Bash' || typeof input.command !== 'string' || workspace.list === undefined) return [];
   const { findLinked } = await import('./links.js');
-  const { list, realPath } = workspace;
+  const { list, realPath, readFile } = workspace;
   const found = await findLinked(
     input.command,
     { cwd: state.cwd, home: guard.home },
-    { list: (folder) => list.call(workspace, folder), realPath: (path) => realPath.call(workspace, path) },
+    {
+      list: (folder) => list.call(workspace, folder),
+      realPath: (path) => realPath.call(workspace, path),
+      readFile: (path, options) => readFile.call(workspace, path, options),
+    },
   );
   return found.map((each) => ({ ...each, access: 'read' }));
 }

@@ -1,13 +1,13 @@
 import { basename, dirname } from 'node:path/posix';
 import { HOLE, hasHole, isFree } from '../shell/hole.js';
 import { readGit, under as underGit } from './git.js';
+import { operandsOf } from './operands.js';
 import type { WriterSpec } from './writer-table.js';
 import {
   flagged,
   hasClearFlag,
   mayBeAnyFlag,
   nameOfUrl,
-  operandsOf,
   specOf,
   under,
   MAX_PAIRS,
@@ -157,6 +157,13 @@ const GIT_QUIET = words(
     'stripspace symbolic-ref tag update-index update-ref var verify-commit verify-tag version whatchanged write-tree',
 );
 
+/** It may change which names git lists, and not only by taking up or leaving out what is on the disk. */
+export function mayChangeIndex(values: readonly string[]): boolean {
+  if (basename(values[0] ?? '') !== 'git') return false;
+  const { subcommand = '' } = readGit(values.slice(1));
+  return subcommand === 'update-index' || !GIT_QUIET.has(subcommand);
+}
+
 function broughtByGit(values: readonly string[], writers: Readonly<Record<string, WriterSpec>>): readonly Bring[] {
   const { subcommand, args, folders, options } = readGit(values.slice(1));
   if (subcommand === undefined || GIT_QUIET.has(subcommand)) return NOTHING;
@@ -165,7 +172,9 @@ function broughtByGit(values: readonly string[], writers: Readonly<Record<string
     isElsewhere ? { place: HOLE.any } : { place: underGit(folders, '.'), isBelow: true, isRepository: true },
   ];
   const at = (places: readonly string[]): Bring[] => places.map((place) => ({ place: underGit(folders, place) }));
-  const operands = operandsOf(args, { writes: 'all' });
+  // It makes the folder itself.
+  const within = (places: readonly string[]): Bring[] => at(places).map((each) => ({ ...each, isBelow: true }));
+  const operands = operandsOf(args, {});
   const [first = ''] = operands;
   if (isElsewhere || args.some((arg) => isFree(arg.charAt(0)))) return all;
   switch (subcommand) {
@@ -188,36 +197,19 @@ function broughtByGit(values: readonly string[], writers: Readonly<Record<string
     case 'submodule':
       return /^(?:|status|summary|foreach|init|deinit|sync|set-url|set-branch)$/.test(first) ? NOTHING : all;
     case 'worktree':
-      return first === 'add' || hasHole(first) ? at(operands.slice(1)) : NOTHING;
+      if (first === 'move') return moved(operands.slice(1), folders);
+      return first === 'add' || hasHole(first) ? within(operands.slice(1)) : NOTHING;
     case 'clone':
-      return at(operands.flatMap((operand) => [operand, nameOfUrl(operand)]));
+      return within(operands.flatMap((operand) => [operand, nameOfUrl(operand)]));
     default:
       return all;
   }
 }
 
+/** A folder is moved with all that is in it; its links lead on from the new place. */
+function moved([source = HOLE.any, ...targets]: readonly string[], folders: readonly string[]): Bring[] {
+  return targets.map((target) => ({ place: underGit(folders, target), ...known([underGit(folders, source)]) }));
+}
+
 /** No pattern, and nothing that is special to git. */
 const isPlainPath = (path: string): boolean => !path.startsWith(':') && !/[*?[\\]/.test(path) && !hasHole(path);
-
-/** Of git, what takes the names of files of its own folders, and does not go through links there. */
-const GIT_KEEPS = words(
-  'add annotate blame branch checkout cherry-pick clean commit diff fetch grep log ls-files merge mv pull push rebase ' +
-    'remote reset restore revert rev-parse rm shortlog show stage stash status switch tag update-index',
-);
-/** Flags with which it opens files all the same, of each subcommand and of some. */
-const GIT_OPENS = /^-[a-zA-Z]*F|^--(?:file|temp|no-index|contents|ignore-revs-file|pathspec-from|open|exclude-from)/;
-const GIT_OPENS_TOO: Readonly<Record<string, RegExp>> = {
-  commit: /^-[a-zA-Z]*t/,
-  grep: /^-[a-zA-Z]*[fO]/,
-  blame: /^-S/,
-  annotate: /^-S/,
-  'ls-files': /^-[a-zA-Z]*X/,
-};
-
-/** It opens no file behind a link at the places it names. */
-export function keepsToLinks(values: readonly string[]): boolean {
-  if (values[0] !== 'git') return false;
-  const { subcommand = '', args } = readGit(values.slice(1));
-  if (!GIT_KEEPS.has(subcommand)) return false;
-  return !args.some((arg) => GIT_OPENS.test(arg) || GIT_OPENS_TOO[subcommand]?.test(arg) === true);
-}

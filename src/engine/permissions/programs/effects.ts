@@ -3,6 +3,8 @@ import { HOLE, hasHole } from '../shell/hole.js';
 import type { Segment } from '../shell/reading.js';
 import { readGit, under } from './git.js';
 import { aboveInCommits, openedByGit } from './git-contents.js';
+import { sweptByGit } from './git-sweep.js';
+import { gluedFiles } from './git-words.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
 import type { Write, Written } from './writes.js';
@@ -33,6 +35,10 @@ export interface Touch {
   skipsHidden?: boolean;
   /** It is written only if another place is a folder. */
   isPossible?: boolean;
+  /** It is touched only if it is there. */
+  ifThere?: boolean;
+  /** Git looks for it among what it tracks. */
+  isTracked?: boolean;
   /** What becomes of what lies below it. */
   below?: Write['below'];
 }
@@ -49,7 +55,8 @@ export function touchesOf(
   const { use } = known;
   const values = segment.words.map(({ value }) => value);
   if (values[0] === undefined || values[0] === 'kill') return [];
-  const opened = basename(values[0]) === 'git' ? readByGit(values) : NOTHING;
+  const git = basename(values[0]) === 'git' ? readGit(values.slice(1)) : undefined;
+  const opened = git === undefined ? NOTHING : readByGit(values);
   if (use !== undefined) return use.onlyNames ? [] : [...use.paths.map((path) => toRead(path, use)), ...opened];
   const { written } = known;
   const touches: Touch[] = [
@@ -68,17 +75,22 @@ export function touchesOf(
     if (at === 0 || isWritten || isText.has(at)) continue;
     const isRead = written.isKnown && !value.startsWith('-');
     // The flag itself is no path; what is attached to it may be.
-    const paths = pathsIn(value);
+    const paths = [...pathsIn(value), ...(git === undefined ? [] : gluedFiles(value, git.subcommand ?? ''))];
     for (const path of /^-[A-Za-z]+$/.test(value) ? paths.slice(1) : paths) {
       touches.push({ path, access: isRead ? 'read' : 'mention', ...how });
     }
     if (isProgram(value)) touches.push(...textTouches(value));
   }
+  // It makes a repository of the folder that it is sent to.
+  if (git?.subcommand === 'init' && git.folders.length > 0)
+    touches.push({ path: under(git.folders, '.'), access: 'write' });
   for (const start of startsOf(values, written)) {
     for (const touch of touches.slice(opened.length, MAX_STARTED)) {
       if (!/^[/~-]/.test(touch.path)) touches.push({ ...touch, path: under([start], touch.path) });
     }
   }
+  for (const path of git === undefined ? [] : sweptByGit(git))
+    touches.push({ path, access: 'write', isPossible: true, ifThere: true });
   const { inputText } = segment;
   if (inputText !== undefined && (written.takesNames || INTERPRETERS.test(basename(values[0] ?? '')))) {
     touches.push(...textTouches(inputText));
@@ -90,8 +102,10 @@ const NOTHING: readonly Touch[] = [];
 
 /** What git opens of files that it does not name, or names in its own ways. */
 const readByGit = (values: readonly string[]): Touch[] => [
-  ...openedByGit(values).map((each): Touch => ({ ...each, access: 'read', recurses: each.isCalledFile !== true })),
-  ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true })),
+  ...openedByGit(values).map(
+    (each): Touch => ({ ...each, access: 'read', recurses: each.isCalledFile !== true, isTracked: true }),
+  ),
+  ...aboveInCommits(values).map((path): Touch => ({ path, access: 'read', isPossible: true, isTracked: true })),
 ];
 
 const MAX_STARTS = 8;

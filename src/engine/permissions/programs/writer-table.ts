@@ -1,4 +1,5 @@
 import { changedByGit, hooksOfTemplate } from './git-config.js';
+import { takenByStash } from './git-sweep.js';
 import { isPrintingSed } from './sed.js';
 
 /**
@@ -334,9 +335,12 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   ...each('hg clone, hg update, hg pull, svn checkout, svn co, svn export, svn update, svn switch', CHECK_OUT),
   'git submodule': { writes: 'rest' },
   'git format-patch': { writes: 'none', outputs: 'o output-directory' },
-  'git diff': { writes: 'none', outputs: 'output' },
-  'git log': { writes: 'none', outputs: 'output' },
-  'git show': { writes: 'none', outputs: 'output' },
+  ...each(
+    'git diff, git diff-files, git diff-index, git diff-tree, git log, git range-diff, git reflog, git rev-list, git shortlog, ' +
+      'git show, git whatchanged',
+    { writes: 'none', outputs: 'output' },
+  ),
+  'git stash': { writes: 'none', outputs: 'output', changes: takenByStash },
   // They write nothing; that they look into folders counts also with flags that nobody knows.
   grep: GREP,
   egrep: GREP,

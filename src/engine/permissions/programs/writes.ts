@@ -4,6 +4,7 @@ import { looksLikeFile } from '../rules/file-name.js';
 import { HOLE, isFree, literalStart } from '../shell/hole.js';
 import { readGit } from './git.js';
 import { listed } from './listed.js';
+import { operandsOf } from './operands.js';
 import type { WriterSpec } from './writer-table.js';
 
 /** A file or folder that a command changes. Of a `patched` folder some files are, and which is not known. */
@@ -266,28 +267,6 @@ export function unpackedWrites(args: readonly string[], spec: WriterSpec): Write
   const below = [...new Set(folders)].map((path): Write => ({ path, below: 'unpacked' }));
   const named = inEvery(folders, members, (folder, name) => [{ path: folder === '.' ? name : under(folder, name) }]);
   return [...below, ...named];
-}
-
-/** All words that are no flags, without the scripts of flags. */
-export function operandsOf(args: readonly string[], { scripts, plain = '' }: WriterSpec): string[] {
-  const end = args.indexOf('--');
-  const before = end === -1 ? args : args.slice(0, end);
-  const isScript = (_: string, at: number): boolean => {
-    const flag = before[at - 1] ?? '';
-    const isShort = listed(scripts).includes(flag.slice(-1)) && /^-[^-]*$/.test(flag);
-    const isLong = /^--[a-z]/.test(flag) && listed(scripts).some((each) => each.startsWith(flag.slice(2)));
-    return (
-      isLong ||
-      (isShort &&
-        flag
-          .slice(1, -1)
-          .split('')
-          .every((letter) => plain.includes(letter)))
-    );
-  };
-  const isOperand = (arg: string, at: number): boolean =>
-    (!arg.startsWith('-') || arg === '-') && !(scripts !== undefined && isScript(arg, at));
-  return [...before.filter(isOperand), ...(end === -1 ? [] : args.slice(end + 1))];
 }
 
 /** Also in a bundle, and as any beginning of its name: where it is not certain, it is one. */

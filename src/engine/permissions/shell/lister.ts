@@ -32,8 +32,13 @@ function listsFiles({ name, args: written }: Command): boolean {
   const [subcommand = '', ...args] = written.map((part) => (part.type === 'Word' ? part.text : ' '));
   const known = Object.hasOwn(LISTS, subcommand) ? LISTS[subcommand] : undefined;
   if (known === undefined || (subcommand === 'diff' && !args.includes('--name-only'))) return false;
+  // What was taken out of the index is listed as well, by a name that is only in a commit.
+  const isOfCommit = subcommand === 'diff' && args.some((arg) => /^(?:--cached|--staged|HEAD)$/.test(arg));
+  if (isOfCommit && !args.some((arg) => WITHOUT_DELETED.test(arg))) return false;
   return args.every((arg) => known.test(arg) && !arg.includes('..'));
 }
+
+const WITHOUT_DELETED = /^--diff-filter=(?:[ABCMRTUX]+|[a-z]*d[a-z]*)$/;
 
 /** `git ls-files '*.ts'` lists names that end so; without the quotes it may be a folder that is called so. */
 function endOf({ args }: Command): readonly string[] {

@@ -245,10 +245,18 @@ function unwrapCommand(words: readonly ShellWord[], { spec, flags, at, inner, st
     return { inner: [...inner, { ...common, script: join(rest) }], trust, ...own };
   }
   if (given.length === 0) return { inner, trust, ...(start > 0 && own) };
-  const command: Inner = { ...common, words: rest };
+  const command = { ...common, words: rest };
   // A package may have a program of any name: a rule for who runs it is enough, but for what is forbidden.
-  if (spec.packages === true || inner.length > 0) return { inner, guesses: [command], trust, ...own };
+  if (spec.packages === true || inner.length > 0)
+    return { inner, guesses: [command, ...withoutVersion(command)], trust, ...own };
   return { inner: [command], trust, ...own };
+}
+
+/** `yarn@1 run x`: the program is called as the package. */
+function withoutVersion(command: Inner & { words: readonly ShellWord[] }): Inner[] {
+  const [first, ...rest] = command.words;
+  const [, name] = /^([^@]+)@/.exec(first?.value ?? '') ?? [];
+  return name === undefined ? [] : [{ ...command, words: [{ value: name, splits: false }, ...rest] }];
 }
 
 /** `env -S 'a b' c`: the text is cut into words, flags and all. */

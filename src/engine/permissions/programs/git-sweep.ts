@@ -1,0 +1,42 @@
+/** What git takes away although it does not track it. */
+import { PROTECTED } from '../path.js';
+import { hasHole } from '../shell/hole.js';
+import { type GitCall, under } from './git.js';
+import { operandsOf } from './operands.js';
+
+const STASH = { scripts: 'm message', plain: 'akqSpu' };
+const CLEAN = { scripts: 'e exclude', plain: 'dfiqxX' };
+
+/** Without these nothing works, or they are tracked. */
+const KEPT = new Set(['.git', '.gitmodules']);
+const NAMES = PROTECTED.filter((name) => !KEPT.has(name));
+
+/** A whole folder, or a pattern. */
+const isWide = (path: string): boolean => /^(?:\.{0,2}\/?)+$|^:|[*?[\\]/.test(path) || hasHole(path);
+
+/** Protected files that it takes along if they are there. */
+export function sweptByGit({ subcommand, args, folders }: GitCall): string[] {
+  const operands = subcommand === 'clean' ? cleaned(args) : subcommand === 'stash' ? stashed(args) : undefined;
+  const wide = operands?.length === 0 ? ['.'] : (operands?.filter(isWide) ?? []);
+  const places = wide.map((path) => (/^[./]+$/.test(path) ? path : '.'));
+  return [...new Set(places)].flatMap((place) => NAMES.map((name) => under([...folders, place], name)));
+}
+
+function cleaned(args: readonly string[]): string[] | undefined {
+  const isShown = args.some((arg) => /^-[dfiqxX]*n|^--dr/.test(arg));
+  return isShown ? undefined : operandsOf(args, CLEAN);
+}
+
+function stashed(args: readonly string[]): string[] | undefined {
+  const [first = ''] = operandsOf(args, STASH);
+  const isMade = first === 'push' || first === 'save' || /^(?:-.*)?$/.test(args[0] ?? '');
+  if (!isMade || !args.some((arg) => /^-[kqSp]*[au]|^--(?:inc|al)/.test(arg))) return undefined;
+  return first === 'save' ? [] : takenByStash(args);
+}
+
+/** The paths that a stash is limited to. */
+export function takenByStash(args: readonly string[]): string[] {
+  const operands = operandsOf(args, STASH);
+  if (operands[0] === 'push') return operands.slice(1);
+  return (args[0] ?? '').startsWith('-') && args.includes('--') ? args.slice(args.indexOf('--') + 1) : [];
+}
