@@ -1,34 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
-import { systemClock } from '../../src/protocol/plain.js';
-import { resultText, type Run, scratch } from '../engine/kit.js';
-import { agentIdIn, bash, ofSubtype, open, routed, task } from './kit.js';
-
-const git = (cwd: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], { cwd, encoding: 'utf8' });
-
-function repository(): string {
-  const cwd = scratch();
-  git(cwd, 'init', '-q', '-b', 'main');
-  git(cwd, 'config', 'user.name', 'a');
-  git(cwd, 'config', 'user.email', 'a@b');
-  writeFileSync(join(cwd, 'a.txt'), 'one\n');
-  git(cwd, 'add', '.');
-  git(cwd, 'commit', '-q', '-m', 'first');
-  return cwd;
-}
-
-const weave = (cwd: string, script: Parameters<typeof open>[0]): Promise<Run> =>
-  open(script, {
-    cwd,
-    workspace: createLocalWorkspace({ clock: systemClock }),
-    config: { permissionMode: 'bypassPermissions', trusted: true, configDir: scratch() },
-  });
-
-const isolated = (id: string, input: object = {}) => task(id, { isolation: 'worktree', ...input });
+import { resultText } from '../engine/kit.js';
+import { agentIdIn, bash, ofSubtype, routed, task } from './kit.js';
+import { COMMIT, git, isolated, repository, trees, weave } from './worktree-kit.js';
 
 /** What an agent in a work tree answers that has run this. */
 async function answerAfter(cwd: string, command: string): Promise<string> {
@@ -37,11 +12,9 @@ async function answerAfter(cwd: string, command: string): Promise<string> {
   return resultText(run.messages, 't1');
 }
 
-const trees = (cwd: string): string[] => git(cwd, 'worktree', 'list').trim().split('\n').slice(1);
 const branches = (cwd: string): string => git(cwd, 'branch', '--list', 'heddle/*').trim();
 /** The answer of a monitor that has seen no change. */
 const SILENT = `printf 'x\\0'; true`;
-const COMMIT = 'echo x > new && git add . && git commit -qm work';
 
 describe('what is not in the base is never deleted', () => {
   it.each([

@@ -3,36 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createLocalWorkspace } from '../../src/engine/workspace/local.js';
-import { systemClock } from '../../src/protocol/plain.js';
-import { resultText, type Run, scratch } from '../engine/kit.js';
-import { agentIdIn, bash, open, routed, task } from './kit.js';
+import { resultText, scratch } from '../engine/kit.js';
+import { agentIdIn, bash, routed, task } from './kit.js';
+import { COMMIT, git, isolated, repository, trees, weave } from './worktree-kit.js';
 
-const git = (cwd: string, ...args: string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' });
-
-function repository(): string {
-  const cwd = scratch();
-  git(cwd, 'init', '-q', '-b', 'main');
-  git(cwd, 'config', 'user.name', 'a');
-  git(cwd, 'config', 'user.email', 'a@b');
-  writeFileSync(join(cwd, 'a.txt'), 'one\n');
-  git(cwd, 'add', '.');
-  git(cwd, 'commit', '-q', '-m', 'first');
-  return cwd;
-}
-
-const weave = (cwd: string, script: Parameters<typeof open>[0], configDir = scratch()): Promise<Run> =>
-  open(script, {
-    cwd,
-    workspace: createLocalWorkspace({ clock: systemClock }),
-    config: { permissionMode: 'bypassPermissions', trusted: true, configDir },
-  });
-
-const isolated = (id: string, input: object = {}) => task(id, { isolation: 'worktree', ...input });
-const trees = (cwd: string): string[] => git(cwd, 'worktree', 'list').trim().split('\n').slice(1);
 const branches = (cwd: string): string[] => git(cwd, 'branch', '--format=%(refname:short)').trim().split('\n');
 const pathIn = (answer: string): string => /is kept: (.+), on the branch/.exec(answer)?.[1] ?? 'no path';
-const COMMIT = 'echo x > new && git add . && git commit -qm work';
 
 /** A command that goes on until somebody writes into the pipe, and writes a file then. */
 function waiting() {

@@ -1,6 +1,6 @@
 /** E2 links that a line brings to a place itself, and then goes through. */
 import { describe, expect, it } from 'vitest';
-import { judgeCase } from '../../src/engine/permissions/check.js';
+import { judgeLine, type Rules } from './judge-line.js';
 
 const FS = [
   '/repo/q/k -> ../.claude',
@@ -14,16 +14,7 @@ const FS = [
   '/repo/m is missing',
 ];
 
-interface Rules {
-  allow?: string[];
-  deny?: string[];
-  mode?: string;
-}
-
-function judge(command: string, rules: Rules = {}): string {
-  const setup = { mode: 'default', cwd: '/repo', trusted: true, fs: FS, ...rules };
-  return judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict;
-}
+const judge = (command: string, rules: Rules = {}): string => judgeLine(command, { fs: FS, ...rules });
 
 const MAKERS =
   'cp mv ln link rsync tar unzip cpio git patch mkdir rm xargs 7z hg svn wget docker rename touch npm gzip zcat zstd'

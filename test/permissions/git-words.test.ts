@@ -1,7 +1,7 @@
 /** E2 files that git opens itself: its own names go through no links, all other paths of it do. */
 import { describe, expect, it } from 'vitest';
-import { judgeCase } from '../../src/engine/permissions/check.js';
 import { PROTECTED } from '../../src/engine/permissions/path.js';
+import { judgeLine, type Rules } from './judge-line.js';
 
 const FS = [
   '/repo/q/k -> ../.claude',
@@ -13,17 +13,7 @@ const FS = [
   '/repo/m is missing',
 ];
 
-interface Rules {
-  allow?: string[];
-  deny?: string[];
-  mode?: string;
-  fs?: string[];
-}
-
-function judge(command: string, rules: Rules = {}): string {
-  const setup = { mode: 'default', cwd: '/repo', trusted: true, fs: FS, ...rules };
-  return judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict;
-}
+const judge = (command: string, rules: Rules = {}): string => judgeLine(command, { fs: FS, ...rules });
 
 const DENIED: Rules = { allow: ['Bash'], deny: ['Read(//outside/**)'] };
 const EVERYWHERE: Rules[] = [{ mode: 'bypassPermissions' }, { allow: ['Bash'] }];

@@ -1,25 +1,10 @@
 /** E2 names that a command lists, and searches that leave hidden files out. */
 import { describe, expect, it } from 'vitest';
-import { judgeCase } from '../../src/engine/permissions/check.js';
 import { findLinked } from '../../src/engine/permissions/links.js';
+import { judgeLine, type Rules } from './judge-line.js';
 
-interface Rules {
-  allow?: string[];
-  deny?: string[];
-  mode?: string;
-  fs?: string[];
-}
-
-function judge(command: string, rules: Rules = {}): string {
-  const setup = {
-    mode: 'default',
-    cwd: '/repo',
-    trusted: true,
-    fs: ['/repo/src/a.ts', '/repo/gone is missing'],
-    ...rules,
-  };
-  return judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict;
-}
+const judge = (command: string, rules: Rules = {}): string =>
+  judgeLine(command, { fs: ['/repo/src/a.ts', '/repo/gone is missing'], ...rules });
 
 describe('E2 a list of names in place of words', () => {
   const GIT: Rules = { allow: ['Bash(git add:*)', 'Bash(git commit:*)', 'Bash(git fetch:*)'] };

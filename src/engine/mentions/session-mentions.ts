@@ -2,6 +2,7 @@
 import type { UserContentBlock } from '../../protocol/index.js';
 import { judgeRead, judgeResource } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
+import { contextParts } from '../tools/context-parts.js';
 import { expandMentions } from './expand.js';
 
 const NEEDS_ASKING = 'It needs the permission of the user. Use ReadMcpResourceTool if it matters: it asks for it.';
@@ -12,18 +13,9 @@ export async function mentionedIn(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<UserContentBlock[]> {
-  const { workspace, clock, state, childEnv, ledger, kept, guard, mcp, memory } = scope;
+  const { guard, mcp, memory } = scope;
   const { blocks, files } = await expandMentions(texts, {
-    context: {
-      workspace,
-      clock,
-      signal,
-      cwd: state.cwd,
-      roots: state.roots,
-      env: childEnv,
-      ledger,
-      keep: (name, data) => kept.keep(name, data),
-    },
+    context: contextParts(scope, signal),
     home: guard.home,
     mayRead: (path, about) => judgeRead(scope, path, about),
     servers: {

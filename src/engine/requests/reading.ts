@@ -6,6 +6,7 @@ import { judgeRead } from '../permissions/may-read.js';
 import type { SessionScope } from '../scope.js';
 import { resolvePath } from '../tools/paths.js';
 import { mayHave } from '../tools/registry.js';
+import { contextParts } from '../tools/context-parts.js';
 
 export interface ReadablePlace {
   /** Absolute, links not resolved. */
@@ -43,16 +44,8 @@ export function readingContext(
   { path, real, exclusions }: ReadablePlace,
   signal: AbortSignal,
 ): ToolContext {
-  const { workspace, clock, state, childEnv, ledger, kept } = scope;
   return {
-    workspace,
-    clock,
-    signal,
-    cwd: state.cwd,
-    roots: state.roots,
-    env: childEnv,
-    ledger,
-    keep: (name, data) => kept.keep(name, data),
+    ...contextParts(scope, signal),
     toolUseId: 'request',
     setCwd: () => {},
     progress: () => {},

@@ -18,6 +18,7 @@ import { resolvePermission } from '../permissions/resolver.js';
 import { type Grounds, groundsOf, type ToolCall } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
+import { contextParts } from './context-parts.js';
 import type { EngineOutput } from './engine-output.js';
 
 /** What became of a tool call. Every way it can end is a value; the model sees them all. */
@@ -292,15 +293,9 @@ function toolContext(
   const { call, tool, signal, places, exclusions } = options;
   const startedAt = scope.clock.monotonic();
   return {
-    workspace: scope.workspace,
-    clock: scope.clock,
-    signal,
+    ...contextParts(scope, signal),
     toolUseId: call.block.id,
-    cwd: scope.state.cwd,
     setCwd: (path) => setCwd(scope, path),
-    roots: scope.state.roots,
-    env: scope.childEnv,
-    ledger: scope.ledger,
     progress: () =>
       scope.recorder.emit({
         type: 'tool_progress',
@@ -313,7 +308,6 @@ function toolContext(
       }),
     judgedPath: (path) => places.get(path) ?? path,
     exclusions,
-    keep: (name, data) => scope.kept.keep(name, data),
   };
 }
 
