@@ -96,6 +96,17 @@ describe('context of an event without a moment of its own', () => {
   });
 });
 
+it('keys in the command of a hook are told to nobody', async () => {
+  const stage = createStage();
+  stage.write(USER, on('PreToolUse', command('API_TOKEN=hunter2 true --password hunter3; echo no >&2; exit 2')));
+  const run = await stage.open([bash('echo hi'), 'one'], { config: BYPASS });
+  await run.ask('go');
+  expect(sent(run, 1)).toContain(
+    'PreToolUse:Bash hook error: [API_TOKEN=*** true --password ***; echo no >&2; exit 2]: no',
+  );
+  expect(JSON.stringify(run.messages)).not.toContain('hunter');
+});
+
 describe('D3: what settings say of hooks and cannot have is told with its file and line', () => {
   /** What is told about one hook that stands in line 5 of the file, its matcher in line 4. */
   async function told(hook: object, { event = 'PreToolUse', matcher = 'Bash' } = {}): Promise<string[]> {

@@ -4,6 +4,7 @@ import { HOOK_EVENTS, type HookEvent } from '../../protocol/plain.js';
 import { mcpToolName } from '../mcp/names.js';
 import type { RuleLayerName } from '../permissions/layers.js';
 import { HOOK_TRIGGERS } from './events.js';
+import { hideInText } from '../mcp/secrets.js';
 import { compileMatcher, type Matcher } from './match.js';
 import { FAILURE_EFFECTS, type FailureEffect, type HookLayer } from './outcome.js';
 
@@ -51,7 +52,7 @@ export interface HookDefinition {
   event: HookEvent;
   action: HookAction;
   layer: HookLayer;
-  /** How messages name it: "callback", the command, the address. */
+  /** How messages name it: "callback", the command, the address; without secrets. */
   source: string;
   matcher: Matcher;
   /** The matcher as it was written, where there is one. */
@@ -139,7 +140,7 @@ function readCommand(hook: HookCommand, env?: LoadedHookSource['env']): { action
       const rewake = toRewake(hook);
       const isAsync = hook.async === true || rewake !== undefined;
       const more = { ...(rewake && { rewake }), ...(env && { env }) };
-      return { action: { kind: 'command', command, async: isAsync, ...more }, source: command };
+      return { action: { kind: 'command', command, async: isAsync, ...more }, source: hideInText(command) };
     }
     case 'prompt':
       if (prompt === undefined || prompt.trim() === '') return unusable('a hook of type prompt needs `prompt`');

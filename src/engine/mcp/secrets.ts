@@ -126,13 +126,18 @@ const LOGIN = /(?<![\w+.-])([a-z][\w+.-]*:\/\/)([^\s/?#]*)@/gi;
 
 const BEARER = /(\bauthorization: *(?:[a-z]+ +)?|\bbearer +)([^\s"'`]+)/gi;
 
+/** What a command gives to `--api-key` or `TOKEN=`; a variable tells nothing. */
+const KEYED =
+  /((?:--?[\w-]*(?:token|key|secret|passw|credential)[\w-]*(?:=| +)|\b\w*(?:token|key|secret|passw|credential)\w*=)["']?)([^\s"'`$;&|-][^\s"'`;&|]*)/gi;
+
 /** An address as such, and in any other text, such as a command, who stands in an address or a header. */
 export const hideInText = (text: string): string =>
   ADDRESS.test(text)
     ? hideInAddress(text)
     : text
         .replace(LOGIN, (_, scheme: string, who: string) => `${scheme}${hideText(who)}@`)
-        .replace(BEARER, (_, lead: string, who: string) => `${lead}${hideText(who)}`);
+        .replace(BEARER, (_, lead: string, who: string) => `${lead}${hideText(who)}`)
+        .replace(KEYED, (_, lead: string, what: string) => `${lead}${hideText(what)}`);
 
 const KEY_NAME = /token|key|secret|passw|auth|credential/i;
 

@@ -2,7 +2,6 @@
 import type { CataloguedEvent, HooksListing, ListedHook } from '../../protocol/index.js';
 import type { HookDefinition } from '../hooks/definition.js';
 import { HOOK_TRIGGERS } from '../hooks/events.js';
-import { hideInText } from '../mcp/secrets.js';
 import type { Session } from '../session.js';
 
 export async function listHooks({ scope }: Session): Promise<HooksListing> {
@@ -18,7 +17,7 @@ export async function listHooks({ scope }: Session): Promise<HooksListing> {
   };
 }
 
-/** `source` of a definition has no secrets of an address in it. */
+/** `source` of a definition has no secrets in it. */
 const toListed = ({
   event,
   action,
@@ -33,7 +32,7 @@ const toListed = ({
   ...(written !== undefined && { matcher: written }),
   type: action.kind === 'mcp-tool' ? 'mcp_tool' : action.kind,
   source: layer,
-  name: hideInText(source),
+  name: source,
   ...(rule !== undefined && { if: rule }),
   timeout: timeoutMs / 1000,
   onFailure,

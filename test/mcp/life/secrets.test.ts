@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hideSecrets, secretsOf, showConfig } from '../../../src/engine/mcp/secrets.js';
+import { hideInText, hideSecrets, secretsOf, showConfig } from '../../../src/engine/mcp/secrets.js';
 import { toPhaseError } from '../../../src/engine/mcp/remote/phase-error.js';
 
 const http = (url: string, headers?: Record<string, string>) => ({
@@ -51,6 +51,17 @@ describe('secrets of a server', () => {
     const secrets = secretsOf(http('https://x'));
     secrets.add('Bearer oauth-token-1');
     expect(secrets.hide('it says oauth-token-1')).toBe('it says ***');
+  });
+});
+
+describe('a command as it is shown', () => {
+  it.each([
+    ['curl -H "Authorization: Bearer abcdef" x', 'curl -H "Authorization: Bearer ***" x'],
+    ['TOKEN=abc ./check --api-key xyz --token="q"', 'TOKEN=*** ./check --api-key *** --token="***"'],
+    ['TOKEN=$T ./check --api-key $K --key-file', 'TOKEN=$T ./check --api-key $K --key-file'],
+    ['npm test -- --watch', 'npm test -- --watch'],
+  ])('%s', (command, shown) => {
+    expect(hideInText(command)).toBe(shown);
   });
 });
 
