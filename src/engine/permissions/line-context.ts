@@ -117,11 +117,11 @@ function findTouches(context: Ground): LineTouch[] {
     found.push({ touch, folders, forms: [...forms, ...more], ...(isLost && { isLost }) });
   };
   for (const redirection of reading.redirections) {
-    const { target, text, writes, reads } = redirection;
+    const { target, text, writes, reads, below } = redirection;
     const path = target?.value ?? HOLE.any;
     if (writes && text !== undefined) add({ path: text, access: 'write' }, redirection);
     if (reads) add({ path, access: 'read' }, redirection);
-    if (writes) add({ path, access: 'write' }, redirection);
+    if (writes) add({ path, access: 'write', ...(below && { below }) }, redirection);
   }
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
