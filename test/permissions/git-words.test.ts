@@ -243,6 +243,7 @@ describe('E2 folders that git is told to take for its own', () => {
     'holder',
   ];
   const WITH = [...FS, '/repo/holder/.claude/settings.json'];
+  const EMPTY = PROTECTED.map((name) => `/repo/plain/${name} is missing`);
 
   it.each(GUARDED)('what is below %s is not written unasked', (folder) => {
     for (const rules of EVERYWHERE) {
@@ -257,29 +258,29 @@ describe('E2 folders that git is told to take for its own', () => {
   });
 
   it.each([
-    'GIT_WORK_TREE=D git checkout ev -- settings.json',
-    'env GIT_WORK_TREE=D git reset --hard ev',
-    'export GIT_WORK_TREE=D; git checkout -f ev',
-    'declare -x GIT_WORK_TREE=D; git checkout -f ev',
-    'GIT_WORK_TREE=D; export GIT_WORK_TREE; git checkout -f ev',
-    'X=D; GIT_WORK_TREE=$X git checkout -f ev',
-    "bash -c 'GIT_WORK_TREE=D git checkout -f ev'",
-    'GIT_DIR=D git init',
-    'GIT_DIR=D/.git git init',
-    'GIT_INDEX_FILE=D/settings.json git add -A',
-    'GIT_OBJECT_DIRECTORY=D git add -A',
-    'GIT_TRACE=$PWD/D/settings.json git status',
-    'GIT_TRACE2_EVENT=$PWD/D/settings.json git status',
-    'GIT_TRACE_SETUP=$PWD/D/settings.json git status',
-    'env GIT_TRACE=$PWD/D/settings.json git status',
-    'export GIT_TRACE2=$PWD/D/settings.json && git status',
-    'GIT_CONFIG_GLOBAL=D/settings.json git config --global user.name x',
-    'git --git-dir=D init',
-    'git --git-dir D/.git init',
+    'GIT_WORK_TREE=@ git checkout ev -- settings.json',
+    'env GIT_WORK_TREE=@ git reset --hard ev',
+    'export GIT_WORK_TREE=@; git checkout -f ev',
+    'declare -x GIT_WORK_TREE=@; git checkout -f ev',
+    'GIT_WORK_TREE=@; export GIT_WORK_TREE; git checkout -f ev',
+    'X=@; GIT_WORK_TREE=$X git checkout -f ev',
+    "bash -c 'GIT_WORK_TREE=@ git checkout -f ev'",
+    'GIT_DIR=@ git init',
+    'GIT_DIR=@/.git git init',
+    'GIT_INDEX_FILE=@/settings.json git add -A',
+    'GIT_OBJECT_DIRECTORY=@ git add -A',
+    'GIT_TRACE=$PWD/@/settings.json git status',
+    'GIT_TRACE2_EVENT=$PWD/@/settings.json git status',
+    'GIT_TRACE_SETUP=$PWD/@/settings.json git status',
+    'env GIT_TRACE=$PWD/@/settings.json git status',
+    'export GIT_TRACE2=$PWD/@/settings.json && git status',
+    'GIT_CONFIG_GLOBAL=@/settings.json git config --global user.name x',
+    'git --git-dir=@ init',
+    'git --git-dir @/.git init',
   ])('%s', (command) => {
     for (const rules of EVERYWHERE) {
-      expect(judge(command.replace('D', '.claude'), rules)).toBe('ask');
-      expect(judge(`cp -r q m; ${command.replace('D', 'm/k')}`, rules)).toBe('ask');
+      expect(judge(command.replace('@', '.claude'), rules)).toBe('ask');
+      expect(judge(`cp -r q m; ${command.replace('@', 'm/k')}`, rules)).toBe('ask');
     }
   });
 
@@ -311,7 +312,7 @@ describe('E2 folders that git is told to take for its own', () => {
     'GIT_TRACE=/repo/plain/trace.txt git status',
     'GIT_EDITOR=true git rebase --continue',
   ])('%s needs no question where all may run', (command) => {
-    expect(judge(command, { mode: 'bypassPermissions' })).toBe('allow');
+    expect(judge(command, { mode: 'bypassPermissions', fs: [...FS, ...EMPTY] })).toBe('allow');
   });
 });
 

@@ -105,8 +105,9 @@ function linkedOf(accesses: readonly JudgedAccess[]): ReadonlyMap<string, readon
 type Ground = Omit<LineContext, 'touched'> & { ways(): Ways };
 
 function findTouches(context: Ground): LineTouch[] {
-  const { reading, factOf } = context;
+  const { reading, factOf, policy } = context;
   const found: LineTouch[] = [];
+  const isProject = (place: string): boolean => place === policy.cwd || policy.roots.includes(place);
   const add = (touch: Touch, by: Toucher): void => {
     const { folders } = by;
     const forms = formsOf(touch, folders, context);
@@ -128,6 +129,7 @@ function findTouches(context: Ground): LineTouch[] {
     const isCode = INTERPRETERS.test(basename(nameOf(segment)));
     for (const touch of factOf(segment).touches) {
       if (touch.ifThere === true && !placesOf(touch.path, segment.folders).some(context.isThere)) continue;
+      if (touch.tree !== undefined && placesOf(touch.tree, segment.folders).every(isProject)) continue;
       // A path inside of a program is one that it opens; inside of other texts it may be just a word.
       add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment);
     }

@@ -37,6 +37,8 @@ export interface Touch {
   isPossible?: boolean;
   /** It is touched only if it is there. */
   ifThere?: boolean;
+  /** The folder that git takes for its own, where it lies in one: that of the project is so anyway. */
+  tree?: string;
   /** Git looks for it among what it tracks. */
   isTracked?: boolean;
   /** What becomes of what lies below it. */
@@ -94,8 +96,12 @@ export function touchesOf(
   }
   const trees = git === undefined ? [] : treesOfGit(git);
   for (const path of trees) touches.push({ path, access: 'write', below: 'tree' });
-  for (const path of git === undefined ? [] : [...sweptByGit(git), ...trees.flatMap(guardedBelow)])
+  for (const path of git === undefined ? [] : sweptByGit(git))
     touches.push({ path, access: 'write', isPossible: true, ifThere: true });
+  for (const tree of trees) {
+    for (const path of guardedBelow(tree))
+      touches.push({ path, access: 'write', isPossible: true, ifThere: true, tree });
+  }
   const { inputText } = segment;
   if (inputText !== undefined && (written.takesNames || INTERPRETERS.test(basename(values[0] ?? '')))) {
     touches.push(...textTouches(inputText));

@@ -60,7 +60,7 @@ export const toTree = (value: string, isRepository: boolean): string =>
   isRepository ? value.replace(/(?:^|(?<=[^/])\/+)\.git\/*$/, '') || '.' : value;
 
 /** Written out it is the current folder. */
-export const isHere = (folder: string): boolean => /^(?:\.\/*)+$/.test(folder);
+export const isHere = (folder: string): boolean => /^\.(?:\/+\.)*\/*$/.test(folder);
 
 /** Each folder of `-C` starts from the one before it. */
 export const under = (folders: readonly string[], path: string): string =>
