@@ -335,10 +335,10 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   ...each('hg clone, hg update, hg pull, svn checkout, svn co, svn export, svn update, svn switch', CHECK_OUT),
   'git submodule': { writes: 'rest' },
   'git format-patch': { writes: 'none', outputs: 'o output-directory' },
-  'git fast-export': { writes: 'none', outputs: 'export-marks import-marks import-marks-if-exists' },
+  'git fast-export': { writes: 'none', outputs: 'export-marks import-marks-if-exists' },
   'git fast-import': {
     writes: 'none',
-    outputs: 'export-marks import-marks import-marks-if-exists export-pack-edges',
+    outputs: 'export-marks import-marks-if-exists export-pack-edges',
   },
   'git pack-objects': { writes: 'all' },
   'git index-pack': { writes: 'all', outputs: 'o' },
