@@ -284,6 +284,21 @@ describe('E2 folders that git is told to take for its own', () => {
     }
   });
 
+  it.each([
+    'cd .claude && git --git-dir=../.git reset --hard ev',
+    'cd .claude && git --work-tree=. --git-dir=../.git checkout -f ev',
+    'git -C .claude --git-dir=../.git reset --hard ev',
+    'cd .git/hooks && git --git-dir=.. reset --hard ev',
+    'cd .claude && GIT_DIR=../.git git reset --hard ev',
+    'export GIT_DIR=$PWD/.git; cd .claude; git reset --hard ev',
+    'cd q && git --work-tree=k stash',
+    'env -C q GIT_WORK_TREE=k git checkout -f ev',
+    'read GIT_WORK_TREE <<< .claude; export GIT_WORK_TREE; git checkout -f ev',
+    'for GIT_WORK_TREE in .claude; do export GIT_WORK_TREE; git stash; done',
+  ])('%s starts elsewhere', (command) => {
+    for (const rules of EVERYWHERE) expect(judge(command, rules)).toBe('ask');
+  });
+
   it('a program that a variable names is asked about', () => {
     expect(judge('GIT_EXTERNAL_DIFF=./evil git diff', { allow: ['Bash'] })).toBe('ask');
   });

@@ -126,6 +126,7 @@ function findTouches(context: Ground): LineTouch[] {
   }
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
+    for (const touch of treesOfVariables(segment, reading)) add(touch, segment);
     const isCode = INTERPRETERS.test(basename(nameOf(segment)));
     for (const touch of factOf(segment).touches) {
       if (touch.ifThere === true && !placesOf(touch.path, segment.folders).some(context.isThere)) continue;
@@ -135,6 +136,17 @@ function findTouches(context: Ground): LineTouch[] {
     }
   }
   return found;
+}
+
+const TREE = /^GIT_(?:WORK_TREE|DIR|COMMON_DIR)$/;
+
+/** Where git is told by variables what to take for its own: here, or wherever the line says in its own ways. */
+function treesOfVariables(segment: Segment, { settings }: CommandReading): Touch[] {
+  if (basename(nameOf(segment)) !== 'git') return [];
+  const isSet = settings.some(({ name }) => TREE.test(name));
+  if (!isSet && !segment.assignments.some((name) => TREE.test(name))) return [];
+  const here: Touch = { path: '.', access: 'write', below: 'tree' };
+  return isSet ? [here, { path: HOLE.any, access: 'write', isPossible: true }] : [here];
 }
 
 const foldsNames = ({ platform }: PermissionPolicy): boolean => platform === 'darwin' || platform === 'win32';

@@ -17,10 +17,10 @@ const isWide = (path: string): boolean => /^(?:\.{0,2}\/?)+$|^:|[*?[\\]/.test(pa
 
 /** Folders that it is told to take for its own, and may write anything below. */
 export function treesOfGit({ subcommand, args, folders, trees }: GitCall): string[] {
-  const given = trees.filter((tree) => !isHere(tree));
-  if (given.length === 0 || subcommand === undefined) return [];
+  if (trees.length === 0 || subcommand === undefined) return [];
   if (judgeGit([subcommand, ...args], GIT_READ_ONLY) !== undefined) return [];
-  return [...new Set(given.flatMap((tree) => [tree, under(folders, tree)]))];
+  // Told where the repository is, it takes the current folder for what is checked out.
+  return [...new Set(['.', ...trees].flatMap((tree) => (isHere(tree) ? [] : [tree]).concat(under(folders, tree))))];
 }
 
 /** Protected files below a folder. */

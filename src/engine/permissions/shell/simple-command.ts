@@ -202,7 +202,6 @@ function runWords(words: readonly ShellWord[], run: Run): void {
     scope.forgetAll();
     if (notes.moves) scope.folders = undefined;
   }
-  if (unwrapped !== undefined && role !== 'remote') noteFiles(args, { scope, notes });
   if (unwrapped !== undefined) return runInner(words, unwrapped, run);
   const effect = applyBuiltin(words, run.sameShell ? scope : scope.clone());
   if (effect.settings.length > 0) noteFiles(args, { scope, notes });
@@ -236,6 +235,7 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
       if (inner.folder.value === '' || inner.folder.splits) scope.folders = undefined;
       else scope.enter(inner.folder.value);
     }
+    noteFiles(words.slice(1, inner.at), { scope, notes });
     const next: Frame = {
       ...frame,
       scope,
