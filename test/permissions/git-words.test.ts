@@ -212,3 +212,166 @@ describe('E2 protected files that git takes away', () => {
     for (const rules of EVERYWHERE) expect(judge(command, { ...rules, fs: WITH })).toBe('allow');
   });
 });
+
+describe('E2 folders that git is told to take for its own', () => {
+  const WRITES = [
+    'checkout ev -- settings.json',
+    'restore -s ev settings.json',
+    'reset --hard ev',
+    'checkout -f ev',
+    'switch ev',
+    'stash',
+    'stash pop',
+    'checkout-index -fa',
+    'read-tree -um ev',
+    'merge ev',
+    'pull',
+    'unheard-of',
+  ];
+  const GUARDED = [
+    '.claude',
+    './.claude',
+    'plain/../.claude',
+    '$PWD/.claude',
+    'q/k',
+    '.git/hooks',
+    '.git',
+    '..',
+    '~',
+    '~/.claude',
+    '~/.config/git',
+    'holder',
+  ];
+  const WITH = [...FS, '/repo/holder/.claude/settings.json'];
+  const EMPTY = PROTECTED.map((name) => `/repo/plain/${name} is missing`);
+
+  it.each(GUARDED)('what is below %s is not written unasked', (folder) => {
+    for (const rules of EVERYWHERE) {
+      for (const write of WRITES) {
+        for (const way of ['--work-tree=D', '--work-tree D', '-C plain --work-tree=../D', '-C . --work-tree D']) {
+          if (way.includes('../D') && /^[~$]/.test(folder)) continue;
+          const command = `git ${way.replace('D', folder.replace('~', '$HOME'))} ${write}`;
+          expect([command, judge(command, { ...rules, fs: WITH })]).toEqual([command, 'ask']);
+        }
+      }
+    }
+  });
+
+  it.each([
+    'GIT_WORK_TREE=@ git checkout ev -- settings.json',
+    'env GIT_WORK_TREE=@ git reset --hard ev',
+    'export GIT_WORK_TREE=@; git checkout -f ev',
+    'declare -x GIT_WORK_TREE=@; git checkout -f ev',
+    'GIT_WORK_TREE=@; export GIT_WORK_TREE; git checkout -f ev',
+    'X=@; GIT_WORK_TREE=$X git checkout -f ev',
+    "bash -c 'GIT_WORK_TREE=@ git checkout -f ev'",
+    'GIT_DIR=@ git init',
+    'GIT_DIR=@/.git git init',
+    'GIT_INDEX_FILE=@/settings.json git add -A',
+    'GIT_OBJECT_DIRECTORY=@ git add -A',
+    'GIT_TRACE=$PWD/@/settings.json git status',
+    'GIT_TRACE2_EVENT=$PWD/@/settings.json git status',
+    'GIT_TRACE_SETUP=$PWD/@/settings.json git status',
+    'env GIT_TRACE=$PWD/@/settings.json git status',
+    'export GIT_TRACE2=$PWD/@/settings.json && git status',
+    'GIT_CONFIG_GLOBAL=@/settings.json git config --global user.name x',
+    'git --git-dir=@ init',
+    'git --git-dir @/.git init',
+  ])('%s', (command) => {
+    for (const rules of EVERYWHERE) {
+      expect(judge(command.replace('@', '.claude'), rules)).toBe('ask');
+      expect(judge(`cp -r q m; ${command.replace('@', 'm/k')}`, rules)).toBe('ask');
+    }
+  });
+
+  it.each([
+    'cd .claude && git --git-dir=../.git reset --hard ev',
+    'cd .claude && git --work-tree=. --git-dir=../.git checkout -f ev',
+    'git -C .claude --git-dir=../.git reset --hard ev',
+    'cd .git/hooks && git --git-dir=.. reset --hard ev',
+    'cd .claude && GIT_DIR=../.git git reset --hard ev',
+    'export GIT_DIR=$PWD/.git; cd .claude; git reset --hard ev',
+    'cd q && git --work-tree=k stash',
+    'env -C q GIT_WORK_TREE=k git checkout -f ev',
+    'read GIT_WORK_TREE <<< .claude; export GIT_WORK_TREE; git checkout -f ev',
+    'for GIT_WORK_TREE in .claude; do export GIT_WORK_TREE; git stash; done',
+  ])('%s starts elsewhere', (command) => {
+    for (const rules of EVERYWHERE) expect(judge(command, rules)).toBe('ask');
+  });
+
+  it('a program that a variable names is asked about', () => {
+    expect(judge('GIT_EXTERNAL_DIFF=./evil git diff', { allow: ['Bash'] })).toBe('ask');
+  });
+
+  it('rules for files and folders hold below it', () => {
+    const denied = { mode: 'bypassPermissions', deny: ['Edit(/plain/**)'] };
+    for (const command of [
+      'git --work-tree=plain checkout -f ev',
+      'git -C plain --work-tree . checkout -f ev -- a.txt',
+      'GIT_WORK_TREE=plain git checkout -f ev',
+      'GIT_TRACE=/repo/plain/a.txt git status',
+    ])
+      expect([command, judge(command, denied)]).not.toEqual([command, 'allow']);
+    const edits = { mode: 'acceptEdits', allow: ['Bash(git:*)'] };
+    expect(judge('git --work-tree=/outside checkout -f ev', edits)).toBe('ask');
+  });
+
+  it.each([
+    'git --work-tree=. checkout -f ev',
+    'git --work-tree=$PWD --git-dir=.git checkout -f ev',
+    'git --git-dir=$PWD/.git checkout -f ev',
+    'git --work-tree=.claude status',
+    'git --work-tree=plain checkout -f ev',
+    'GIT_TRACE=1 git fetch',
+    'GIT_WORK_TREE=. GIT_DIR=.git git checkout -f ev',
+    'GIT_TRACE=/repo/plain/trace.txt git status',
+    'GIT_EDITOR=true git rebase --continue',
+  ])('%s needs no question where all may run', (command) => {
+    expect(judge(command, { mode: 'bypassPermissions', fs: [...FS, ...EMPTY] })).toBe('allow');
+  });
+});
+
+describe('E2 files that git writes by flags', () => {
+  it.each([
+    'git fast-export --export-marks=P/settings.json HEAD',
+    'git fast-export --export-marks P/settings.json HEAD',
+    'git fast-export --export-m=P/settings.json HEAD',
+    'git fast-export --import-marks=P/settings.json HEAD',
+    'git fast-import --export-marks=P/settings.json </dev/null',
+    'git fast-import --export-pack-edges=P/settings.json </dev/null',
+    'git pack-objects P/p',
+    'git pack-objects -q P/p </dev/null',
+    'git index-pack -o P/x.idx a.pack',
+    'git bugreport -o P',
+    'git bugreport --output-directory=P',
+    'git diagnose -o P',
+    'git diagnose -oP',
+    'git archive -o P/settings.json HEAD',
+    'git format-patch -oP -1',
+    'git merge-file P/settings.json a b',
+    'git mailsplit -oP mbox',
+    'git mailinfo P/settings.json b',
+    'git interpret-trailers --in-place P/settings.json',
+    'git read-tree --index-output=P/settings.json HEAD',
+    'git unheard-of --store=P/settings.json',
+    'git unheard-of --store P/settings.json',
+    'git unheard-of -sP/settings.json',
+    'git unheard-of P/settings.json',
+  ])('%s', (command) => {
+    for (const rules of EVERYWHERE) {
+      expect(judge(command.replace('P', '.claude'), rules)).toBe('ask');
+      expect(judge(`cp -r q m; ${command.replace('P', 'm/k')}`, rules)).toBe('ask');
+      expect(judge(command.replace('P', 'q/k'), rules)).toBe('ask');
+    }
+  });
+
+  it.each([
+    'git fast-export --export-marks=plain/marks HEAD',
+    'git pack-objects plain/p',
+    'git bugreport -o plain',
+    'git unheard-of --store=plain/a.txt',
+    'git co feature/x',
+  ])('%s writes an ordinary file', (command) => {
+    for (const rules of EVERYWHERE) expect(judge(command, rules)).toBe('allow');
+  });
+});

@@ -105,8 +105,9 @@ function linkedOf(accesses: readonly JudgedAccess[]): ReadonlyMap<string, readon
 type Ground = Omit<LineContext, 'touched'> & { ways(): Ways };
 
 function findTouches(context: Ground): LineTouch[] {
-  const { reading, factOf } = context;
+  const { reading, factOf, policy } = context;
   const found: LineTouch[] = [];
+  const isProject = (place: string): boolean => place === policy.cwd || policy.roots.includes(place);
   const add = (touch: Touch, by: Toucher): void => {
     const { folders } = by;
     const forms = formsOf(touch, folders, context);
@@ -117,22 +118,35 @@ function findTouches(context: Ground): LineTouch[] {
     found.push({ touch, folders, forms: [...forms, ...more], ...(isLost && { isLost }) });
   };
   for (const redirection of reading.redirections) {
-    const { target, text, writes, reads } = redirection;
+    const { target, text, writes, reads, below } = redirection;
     const path = target?.value ?? HOLE.any;
     if (writes && text !== undefined) add({ path: text, access: 'write' }, redirection);
     if (reads) add({ path, access: 'read' }, redirection);
-    if (writes) add({ path, access: 'write' }, redirection);
+    if (writes) add({ path, access: 'write', ...(below && { below }) }, redirection);
   }
   for (const segment of reading.segments) {
     if (segment.role === 'remote' || segment.role === 'wrapper') continue;
+    for (const touch of treesOfVariables(segment, reading)) add(touch, segment);
     const isCode = INTERPRETERS.test(basename(nameOf(segment)));
     for (const touch of factOf(segment).touches) {
       if (touch.ifThere === true && !placesOf(touch.path, segment.folders).some(context.isThere)) continue;
+      if (touch.tree !== undefined && placesOf(touch.tree, segment.folders).every(isProject)) continue;
       // A path inside of a program is one that it opens; inside of other texts it may be just a word.
       add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment);
     }
   }
   return found;
+}
+
+const TREE = /^GIT_(?:WORK_TREE|DIR|COMMON_DIR)$/;
+
+/** Where git is told by variables what to take for its own: here, or wherever the line says in its own ways. */
+function treesOfVariables(segment: Segment, { settings }: CommandReading): Touch[] {
+  if (basename(nameOf(segment)) !== 'git') return [];
+  const isSet = settings.some(({ name }) => TREE.test(name));
+  if (!isSet && !segment.assignments.some((name) => TREE.test(name))) return [];
+  const here: Touch = { path: '.', access: 'write', below: 'tree' };
+  return isSet ? [here, { path: HOLE.any, access: 'write', isPossible: true }] : [here];
 }
 
 const foldsNames = ({ platform }: PermissionPolicy): boolean => platform === 'darwin' || platform === 'win32';

@@ -117,8 +117,10 @@ interface Ground {
 
 /** Whatever is copied into a folder that programs start from may bring files that they obey. */
 function changedBelow(form: string, { below, own, policy }: Ground): string | undefined {
+  // Git in the folder of the project is just git.
+  if (below === 'tree' && [...policy.roots, policy.cwd].includes(form)) return undefined;
   const place = own.find((each) => isInside(form, each));
-  if (place !== undefined || below !== 'copied') return place;
+  if (place !== undefined || (below !== 'copied' && below !== 'tree')) return place;
   const isStart = [...policy.roots, policy.cwd, policy.home].some((start) => isInside(form, start));
   return isStart ? join(form, '.claude') : undefined;
 }

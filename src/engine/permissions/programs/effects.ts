@@ -3,8 +3,8 @@ import { HOLE, hasHole } from '../shell/hole.js';
 import type { Segment } from '../shell/reading.js';
 import { readGit, under } from './git.js';
 import { aboveInCommits, openedByGit } from './git-contents.js';
-import { sweptByGit } from './git-sweep.js';
-import { gluedFiles } from './git-words.js';
+import { guardedBelow, sweptByGit, treesOfGit } from './git-sweep.js';
+import { gluedFiles, mayWriteWords } from './git-words.js';
 import type { ReadOnlyTables, ReadOnlyUse } from './readonly.js';
 import type { WriterSpec } from './writer-table.js';
 import type { Write, Written } from './writes.js';
@@ -37,6 +37,8 @@ export interface Touch {
   isPossible?: boolean;
   /** It is touched only if it is there. */
   ifThere?: boolean;
+  /** The folder that git takes for its own, where it lies in one: that of the project is so anyway. */
+  tree?: string;
   /** Git looks for it among what it tracks. */
   isTracked?: boolean;
   /** What becomes of what lies below it. */
@@ -69,15 +71,18 @@ export function touchesOf(
   // The names in a list may be those of any file.
   if (written.readsList || (written.takesNames && segment.isPiped)) touches.push({ path: HOLE.any, access: 'read' });
   const isText = textWords(values);
+  const isOpen = git !== undefined && !written.isKnown && mayWriteWords(git.subcommand ?? '');
   for (const [at, value] of values.entries()) {
     // What operands start from may be one of them as well: `tar cC . .`.
     const isWritten = written.paths.has(value) && !written.starts.includes(value);
     if (at === 0 || isWritten || isText.has(at)) continue;
     const isRead = written.isKnown && !value.startsWith('-');
+    const mayWrite = isOpen && (value.includes('/') || (values[at - 1] ?? '').startsWith('-'));
     // The flag itself is no path; what is attached to it may be.
     const paths = [...pathsIn(value), ...(git === undefined ? [] : gluedFiles(value, git.subcommand ?? ''))];
     for (const path of /^-[A-Za-z]+$/.test(value) ? paths.slice(1) : paths) {
       touches.push({ path, access: isRead ? 'read' : 'mention', ...how });
+      if (mayWrite && !path.startsWith('-')) touches.push({ path, access: 'write', isPossible: true });
     }
     if (isProgram(value)) touches.push(...textTouches(value));
   }
@@ -89,8 +94,14 @@ export function touchesOf(
       if (!/^[/~-]/.test(touch.path)) touches.push({ ...touch, path: under([start], touch.path) });
     }
   }
+  const trees = git === undefined ? [] : treesOfGit(git);
+  for (const path of trees) touches.push({ path, access: 'write', below: 'tree' });
   for (const path of git === undefined ? [] : sweptByGit(git))
     touches.push({ path, access: 'write', isPossible: true, ifThere: true });
+  for (const tree of trees) {
+    for (const path of guardedBelow(tree))
+      touches.push({ path, access: 'write', isPossible: true, ifThere: true, tree });
+  }
   const { inputText } = segment;
   if (inputText !== undefined && (written.takesNames || INTERPRETERS.test(basename(values[0] ?? '')))) {
     touches.push(...textTouches(inputText));

@@ -1,7 +1,8 @@
 /** What git takes away although it does not track it. */
 import { PROTECTED } from '../path.js';
 import { hasHole } from '../shell/hole.js';
-import { type GitCall, under } from './git.js';
+import { type GitCall, isHere, judgeGit, under } from './git.js';
+import { GIT_READ_ONLY } from './git-table.js';
 import { operandsOf } from './operands.js';
 
 const STASH = { scripts: 'm message', plain: 'akqSpu' };
@@ -13,6 +14,17 @@ const NAMES = PROTECTED.filter((name) => !KEPT.has(name));
 
 /** A whole folder, or a pattern. */
 const isWide = (path: string): boolean => /^(?:\.{0,2}\/?)+$|^:|[*?[\\]/.test(path) || hasHole(path);
+
+/** Folders that it is told to take for its own, and may write anything below. */
+export function treesOfGit({ subcommand, args, folders, trees }: GitCall): string[] {
+  if (trees.length === 0 || subcommand === undefined) return [];
+  if (judgeGit([subcommand, ...args], GIT_READ_ONLY) !== undefined) return [];
+  // Told where the repository is, it takes the current folder for what is checked out.
+  return [...new Set(['.', ...trees].flatMap((tree) => (isHere(tree) ? [] : [tree]).concat(under(folders, tree))))];
+}
+
+/** Protected files below a folder. */
+export const guardedBelow = (folder: string): string[] => NAMES.map((name) => under([folder], name));
 
 /** Protected files that it takes along if they are there. */
 export function sweptByGit({ subcommand, args, folders }: GitCall): string[] {

@@ -23,6 +23,22 @@ const OPENS = words('annotate blame commit grep');
 /** The first operand may be a folder, unless it is the name that git itself gives to where it was cloned from. */
 const CONNECTS = /^(?:fetch|pull|push)$/;
 
+/** Beside these and what only reads, nobody knows what becomes of the files that git is told. */
+const TAKES_UP = words(
+  'bisect check-attr check-ref-format cherry config count-objects describe for-each-ref fsck gc hash-object help ls-remote ' +
+    'ls-tree maintenance merge-base merge-tree mktree name-rev notes pack-refs prune send-email show-branch show-ref ' +
+    'stripspace symbolic-ref update-ref var verify-commit verify-tag version write-tree lfs',
+);
+
+/** The subcommand may write the files that its words name. */
+export const mayWriteWords = (subcommand: string): boolean =>
+  !(
+    KEEPS.has(subcommand) ||
+    OPENS.has(subcommand) ||
+    TAKES_UP.has(subcommand) ||
+    Object.hasOwn(GIT_READ_ONLY, subcommand)
+  );
+
 /** Long flags that take no file, beside those of the commands that only read. */
 const HARMLESS =
   'abort all allow-empty allow-unrelated-histories amend apply atomic author= autosquash autostash branch= cached continue ' +

@@ -14,6 +14,8 @@ export interface GitCall {
   configs: readonly string[];
   /** Other options in front of the subcommand. */
   options: readonly string[];
+  /** The folders of `--work-tree` and `--git-dir`, as they are written. */
+  trees: readonly string[];
   /** Where the subcommand stands among the arguments. */
   at: number;
 }
@@ -33,6 +35,7 @@ export function readGit(args: readonly string[]): GitCall {
   const folders: string[] = [];
   const configs: string[] = [];
   const options: string[] = [];
+  const trees: string[] = [];
   let at = 0;
   for (; at < args.length; at += 1) {
     const arg = args[at] ?? '';
@@ -43,10 +46,21 @@ export function readGit(args: readonly string[]): GitCall {
     } else {
       options.push(arg);
       if (WITH_VALUE.has(arg)) at += 1;
+      const [, name, attached] = TREE.exec(arg) ?? [];
+      if (name !== undefined) trees.push(toTree(attached ?? args[at] ?? '', name === 'git-dir'));
     }
   }
-  return { subcommand: args[at], args: args.slice(at + 1), folders, configs, options, at };
+  return { subcommand: args[at], args: args.slice(at + 1), folders, configs, options, trees, at };
 }
+
+const TREE = /^--(work-tree|git-dir)(?:=([^]*))?$/;
+
+/** The folder that is written below; that of a repository is the one which its `.git` lies in. */
+export const toTree = (value: string, isRepository: boolean): string =>
+  isRepository ? value.replace(/(?:^|(?<=[^/])\/+)\.git\/*$/, '') || '.' : value;
+
+/** Written out it is the current folder. */
+export const isHere = (folder: string): boolean => /^\.(?:\/+\.)*\/*$/.test(folder);
 
 /** Each folder of `-C` starts from the one before it. */
 export const under = (folders: readonly string[], path: string): string =>

@@ -335,6 +335,18 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   ...each('hg clone, hg update, hg pull, svn checkout, svn co, svn export, svn update, svn switch', CHECK_OUT),
   'git submodule': { writes: 'rest' },
   'git format-patch': { writes: 'none', outputs: 'o output-directory' },
+  'git fast-export': { writes: 'none', outputs: 'export-marks import-marks-if-exists' },
+  'git fast-import': {
+    writes: 'none',
+    outputs: 'export-marks import-marks-if-exists export-pack-edges',
+  },
+  'git pack-objects': { writes: 'all' },
+  'git index-pack': { writes: 'all', outputs: 'o' },
+  'git merge-file': { writes: 'all' },
+  'git mailinfo': { writes: 'all' },
+  'git mailsplit': { writes: 'all', outputs: 'o' },
+  'git interpret-trailers': { writes: 'all' },
+  ...each('git bugreport, git diagnose', { writes: 'none', outputs: 'o output-directory' }),
   ...each(
     'git diff, git diff-files, git diff-index, git diff-tree, git log, git range-diff, git reflog, git rev-list, git shortlog, ' +
       'git show, git whatchanged',

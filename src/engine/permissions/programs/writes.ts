@@ -12,8 +12,11 @@ export interface Write {
   path: string;
   /** Only if the place it would be made in is a folder. */
   isPossible?: boolean;
-  /** What lies below it is `changed` too; a folder's contents are `copied` there, those of an archive `unpacked`. */
-  below?: 'changed' | 'copied' | 'unpacked' | 'patched';
+  /**
+   * What lies below it is `changed` too; a folder's contents are `copied` there, those of an archive `unpacked`. It is
+   * taken for the `tree` that git writes.
+   */
+  below?: 'changed' | 'copied' | 'unpacked' | 'patched' | 'tree';
 }
 
 export interface Written {

@@ -45,6 +45,8 @@ export interface Redirection {
   connects: boolean;
   folders: readonly string[] | undefined;
   when?: Moment;
+  /** What is below it may be written: it is a folder. */
+  below?: 'tree';
 }
 
 /** A variable that the line sets for what follows. */

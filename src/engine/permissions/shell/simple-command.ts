@@ -7,6 +7,7 @@ import { listedBy } from './lister.js';
 import { toRedirection } from './redirection.js';
 import { isEvaluatedName, type Scope, summarise } from './scope.js';
 import { type Inner, type Unwrapped, unwrap } from './unwrap.js';
+import { writtenByVariable } from './variable-file.js';
 import { expandText, expandWhole, expandWord, type ShellWord, type WordView } from './word.js';
 
 const MAX_DEPTH = 12;
@@ -27,6 +28,10 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
   }
   const frame = withInput(node, given, plain);
   const prefix = node.prefix.filter((part): part is Assignment => part.type === 'Assignment');
+  noteFiles(
+    prefix.map((assignment) => asWord(assignment, plain)),
+    { scope, notes },
+  );
   if (node.name === undefined) {
     for (const assignment of prefix) {
       notes.setting({ name: assignment.name, exported: false });
@@ -41,6 +46,14 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
     const words = expandAll([node.name, ...node.args], view, notes);
     if (words === undefined) return;
     runWords(words, { frame, notes, source, assignments, sameShell: true, callsFunctions: true });
+  }
+}
+
+/** What is written because a variable says so. */
+function noteFiles(words: readonly ShellWord[], { scope, notes }: Pick<Frame, 'scope'> & { notes: Notes }): void {
+  for (const word of words) {
+    const written = writtenByVariable(word, scope.folders);
+    if (written !== undefined) notes.redirection(written);
   }
 }
 
@@ -191,6 +204,7 @@ function runWords(words: readonly ShellWord[], run: Run): void {
   }
   if (unwrapped !== undefined) return runInner(words, unwrapped, run);
   const effect = applyBuiltin(words, run.sameShell ? scope : scope.clone());
+  if (effect.settings.length > 0) noteFiles(args, { scope, notes });
   for (const setting of effect.settings) notes.setting(setting);
   if (effect.doubt !== undefined) notes.doubt(effect.doubt);
 }
@@ -221,6 +235,7 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
       if (inner.folder.value === '' || inner.folder.splits) scope.folders = undefined;
       else scope.enter(inner.folder.value);
     }
+    noteFiles(words.slice(1, inner.at), { scope, notes });
     const next: Frame = {
       ...frame,
       scope,
