@@ -306,7 +306,6 @@ describe('arguments in shell lines', () => {
     ['git log ""$1', '--output=F'],
     ['git log $2$1', '--output=F'],
     ['git diff $ARGUMENTS', '--ext-diff'],
-    ['git add $ARGUMENTS', '--all'],
     ['cat <<E\n$1\nE', '-x'],
     ['git diff $ARGUMENTS', 'main --output=F'],
     ['rg a $ARGUMENTS', '--pre=./evil'],
