@@ -36,7 +36,7 @@ describe('options in arguments', () => {
     expect(fill(`${line} $ARGUMENTS`, args)).toEqual({ line: `${line} ${args}`, usesArguments: true });
   });
 
-  it.each([
+  it.each<readonly [string, string]>([
     ...['diff', 'log', 'show', 'shortlog', 'status', 'branch', 'add', 'blame'].flatMap((verb) =>
       [
         '--output=F',
