@@ -72,6 +72,30 @@ describe('expandCommand', () => {
     expect(await bodyOf(body, args)).toBe(expected);
   });
 
+  it.each([
+    ['a script', "```bash\ngit branch -v | awk '{print $1}' | sh\n```", '', undefined],
+    ['within others', '~~~\nw=$(git w | grep "[$b\\\\]" | awk \'{print "a" $1}\')\n~~~', '', undefined],
+    ['a block that nobody closed', "  ```\nawk '{print $9}'", '', undefined],
+    ['one that was given', "```\nawk '{print $1, $2}'\n```", 'x', "```\nawk '{print x, $2}'\n```"],
+    ['others are told of', "```\nawk '{print $2}'\n```", 'x', "```\nawk '{print $2}'\n```\n\nArguments: x\n"],
+    ['no quotes', '```\necho $1.\n```', '', '```\necho .\n```'],
+    ['an apostrophe', "```\n# don't $1.\n```", '', "```\n# don't .\n```"],
+    ['double quotes', '```\necho "it\'s $1, isn\'t"\n```', '', '```\necho "it\'s , isn\'t"\n```'],
+    ['no block', "awk '{print $1}'", '', "awk '{print }'"],
+    ['behind a block', "```\na\n```\nawk '{print $1}'", '', "```\na\n```\nawk '{print }'"],
+    ['it takes arguments', "$ARGUMENTS\n```\nawk '{$1}'\n```", '', "\n```\nawk '{}'\n```"],
+  ])('numbers in single quotes of a script stay: %s', async (_, body, args, expected) => {
+    expect(await bodyOf(body, args)).toBe(expected ?? body.trim());
+  });
+
+  it('numbers in single quotes of a line to run stay, also where nobody can say what they are', async () => {
+    const line = "x=$(git branch | awk '{print $1}'); echo $x";
+    expect((await expand(`!\`${line}\``)).ran).toEqual([line]);
+    const hinted = { ...COMMAND, argumentHint: '[x]' };
+    expect((await expand(`!\`${line}\``, '', { command: hinted })).ran).toEqual([line.replace('$1', '')]);
+    expect(await bodyOf("```\nawk '{$1}'\n```", '', { command: hinted })).toBe("```\nawk '{}'\n```");
+  });
+
   it('arguments are never expanded again: no line of theirs is run, no number of theirs is filled in', async () => {
     const { ran, body } = await expand('$1 | $2 | $ARGUMENTS', '"!`rm -rf .`" $1 ${CLAUDE_SESSION_ID}');
     expect(ran).toEqual([]);
@@ -306,7 +330,6 @@ describe('arguments in shell lines', () => {
     ['git log ""$1', '--output=F'],
     ['git log $2$1', '--output=F'],
     ['git diff $ARGUMENTS', '--ext-diff'],
-    ['git add $ARGUMENTS', '--all'],
     ['cat <<E\n$1\nE', '-x'],
     ['git diff $ARGUMENTS', 'main --output=F'],
     ['rg a $ARGUMENTS', '--pre=./evil'],

@@ -8,7 +8,7 @@ import {
   type PermissionMode,
 } from '../../protocol/plain.js';
 import { expandValue } from '../plugins/root-variable.js';
-import { denyAllMeant } from './agent-rules.js';
+import { denyAllMeant, spellTools } from './agent-rules.js';
 import type { Agent, Origin } from './definition.js';
 import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
@@ -145,10 +145,14 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
   }
   const [tools] = reader.all(...TOOLS);
   const named = tools && readToolList(tools.value);
-  const isAll = tools !== undefined && isAllTools(tools.value);
+  const isAll = tools !== undefined && (isAllTools(tools.value) || isInherited(tools.value));
   if (tools !== undefined && named === undefined && !isAll) {
     return refuse(tools, '"tools" must be a list of names');
   }
+  const spelled =
+    isAll || named === undefined
+      ? undefined
+      : spellTools(named, (text) => reader.warn(tools?.line ?? 1, `"tools": ${text}`));
   const disallowed: string[] = [];
   for (const field of reader.all('disallowedTools').toReversed()) {
     const list = readDenials(field.value);
@@ -176,7 +180,7 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
   if (hooks === 'broken' || budgets === undefined) return undefined;
   return {
     ...budgets,
-    ...given('tools', isAll ? undefined : named?.slice()),
+    ...given('tools', spelled),
     ...given('disallowedTools', isDisallowed ? disallowed : undefined),
     ...given('permissionMode', mode),
     ...given('hooks', hooks),
@@ -184,6 +188,9 @@ async function readRestrictions(reader: FieldReader): Promise<Restrictions | und
     ...given('isolation', place === 'worktree' ? place : undefined),
   };
 }
+
+/** Those of its parent, in a word that others have for it. */
+const isInherited = (value: unknown): boolean => /^inherit$/i.test([value].flat().join(',').trim());
 
 /** Letter case aside for what restricts. A list of one is that one. */
 function readMode({ value }: Field): PermissionMode | undefined {

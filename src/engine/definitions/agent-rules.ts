@@ -1,4 +1,4 @@
-/** Rules that deny in the file of an agent. One that is broken is told, and never lets the agent do more than was meant. */
+/** Tools and rules that deny in the file of an agent. What is wrong is told, and never lets the agent do more than was meant. */
 import { canonicalToolName, TOOL_SCHEMAS } from '../../protocol/plain.js';
 import { isKnownTool } from '../permissions/rules/written.js';
 
@@ -32,6 +32,27 @@ export async function denyAllMeant(written: readonly string[], warn: (text: stri
   });
 }
 
+/** The tools that an agent has, with those put right whose letters' case is wrong. */
+export function spellTools(written: readonly string[], warn: (text: string) => void): string[] {
+  const tools = written.map((rule) => spellTool(rule, warn));
+  if (tools.length > 0 && !tools.some(mayExist)) {
+    warn('none of these names a tool that is built in; the agent only starts where a server or the host brings one');
+  }
+  return tools;
+}
+
+/** The name is that of a tool, or a pattern of names. */
+export function mayExist(rule: string): boolean {
+  const name = canonicalToolName(rule.split('(', 1)[0] ?? '');
+  return name.includes('*') || isKnownTool(name);
+}
+
+/** The tool from whose name that of a rule only differs in its letters' case. */
+export function sameTool(rule: string): string | undefined {
+  const tool = canonicalToolName(rule.split('(', 1)[0] ?? '');
+  return isTool(tool) ? undefined : TOOLS.find((each) => each.toLowerCase() === tool.toLowerCase());
+}
+
 /** What people call tools that have another name. */
 const NICKNAMES: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:sh|zsh|shell|powershell|terminal|console|cmd|commands?|exec|execute|run)$/, ['Bash']],
@@ -62,8 +83,7 @@ function startsWith(words: readonly string[], name: string): boolean {
 /** A name that only differs in its letters' case from that of a tool is about that tool. */
 function spellTool(rule: string, warn: (text: string) => void): string {
   const [name = ''] = rule.split('(', 1);
-  const tool = canonicalToolName(name);
-  const same = isTool(tool) ? undefined : TOOLS.find((each) => each.toLowerCase() === tool.toLowerCase());
+  const same = sameTool(rule);
   if (same === undefined) return rule;
   warn(`"${name}" names no tool; it is taken as ${same}`);
   return `${same}${rule.slice(name.length)}`;

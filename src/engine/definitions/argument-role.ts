@@ -3,6 +3,7 @@
  * with blanks in the place of arguments, beside the line with them. Pure.
  */
 import type { Segment } from '../permissions/shell/reading.js';
+import { isEverydayOption } from './everyday-options.js';
 
 /** Stands for an argument in the line that is compared with. */
 export const BLANK = 'heddleword';
@@ -48,19 +49,19 @@ interface Spot {
   given: string;
 }
 
-/** They only choose what is shown. */
-const GIT_FLAGS = listOf(
-  '-p --all --cached --graph --merges --name-only --name-status --no-merges --numstat --oneline --patch --shortstat --staged --stat',
-);
-
 function mayBeOption({ program, words, at, given }: Spot): boolean {
   const before = words.slice(1, at);
   if (program === 'echo') return true;
   if (program === 'printf') return before[0] !== undefined && isLiteral(before[0]);
-  if (program === 'git' && /^(?:diff|log|show)$/.test(operandsOf(before)[0] ?? '') && GIT_FLAGS.has(given)) return true;
+  if (isEverydayOption(program, operandsOf(before), given)) return true;
   if (INTERPRETERS.test(program)) return isBehindScript(program, words, at);
+  // It opens nothing: what comes behind it is judged on its own.
+  if (given === '--') return !COMMANDED.has(program) || /^(?:git|gh|npm|pnpm|yarn)$/.test(program);
   // The words of an expression have no end of options.
-  return before.includes('--') && !/^(?:g?find|test|\[|expr)$/.test(program);
+  // An option before it that has a value would take it for that.
+  const end = before.indexOf('--');
+  const isSure = end !== -1 && !before.slice(0, end).some((word) => word.includes(BLANK));
+  return isSure && !/^(?:g?find|test|\[|expr)$/.test(program);
 }
 
 /** With a file of the caller's own they do what that does. */

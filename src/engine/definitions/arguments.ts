@@ -15,6 +15,8 @@ export interface ShellValues {
   words: readonly string[];
   /** What `${NAME}` stands for. */
   places: Readonly<Record<string, string | undefined>>;
+  /** A number that no word was given for stays within single quotes, wherever these stand. */
+  keepsQuoted?: boolean;
 }
 
 export type FilledLine = { line: string; usesArguments: boolean } | { fault: string };
@@ -52,6 +54,8 @@ export function fillShellLine(line: string, values: ShellValues): FilledLine {
   for (const { name, pos, value } of slots) {
     const place = places.find((each) => each.pos <= pos && pos < each.end);
     if (place === undefined ? isEscaped(line, pos) : place.quote === "'" && /\d$/.test(name)) continue;
+    const isMissing = /\d$/.test(name) && value.words.length === 0;
+    if (values.keepsQuoted === true && isMissing && isInSingleQuotes(line, pos)) continue;
     const isArgument = !name.startsWith('${');
     const quote = place?.quote ?? '';
     const isHarmless =
@@ -75,6 +79,13 @@ export function fillShellLine(line: string, values: ShellValues): FilledLine {
     return { fault: faultOf('$ARGUMENTS', { whole: values.args, words: values.words }, line) };
   }
   return { line: filled, usesArguments };
+}
+
+/** Within a line of a script, by its quotes alone; they are closed in the same line. */
+export function isInSingleQuotes(line: string, pos: number): boolean {
+  const before = line.slice(0, pos).replace(/\\.|"(?:\\.|[^"\\])*"|'[^']*'/g, (piece) => ' '.repeat(piece.length));
+  const open = /["']/.exec(before)?.[0];
+  return open === "'" && line.includes("'", pos);
 }
 
 /** With and without the arguments, the line runs the same programs in the same ways. */

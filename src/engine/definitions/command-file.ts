@@ -2,6 +2,7 @@
 import { canonicalToolName, TOOL_SCHEMAS } from '../../protocol/plain.js';
 import { matchesGlob, parseGlob } from '../permissions/rules/glob.js';
 import { isKnownTool } from '../permissions/rules/written.js';
+import { mayExist, sameTool } from './agent-rules.js';
 import type { CommandFile } from './definition.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';
@@ -86,7 +87,24 @@ function readAllowed(reader: FieldReader): readonly string[] {
   }
   const allowed = readToolList(last.value);
   if (allowed === undefined) return none(last.line, '"allowed-tools" must be a list of names');
+  warnOfIdle(allowed, (text) => reader.warn(last.line, `"allowed-tools": ${text}`));
   return denied === undefined ? [] : allowed.filter((rule) => !denied.some((denial) => overlaps(rule, denial)));
+}
+
+/** Two rules in one bracket. */
+const JOINED = /^Bash\(.*:\*\s*,/s;
+
+/** Rules that no call matches. A name that nobody knows may be that of a tool of the host. */
+function warnOfIdle(rules: readonly string[], warn: (text: string) => void): void {
+  const idle = rules.filter((rule) => !mayExist(rule) || JOINED.test(rule));
+  const isAll = idle.length === rules.length;
+  for (const rule of idle) {
+    const same = sameTool(rule);
+    if (same !== undefined) warn(`"${rule}" allows nothing: the tool is called ${same}`);
+    else if (JOINED.test(rule)) warn(`"${rule}" allows nothing: write one rule for each, as Bash(a:*), Bash(b:*)`);
+    else if (isAll)
+      warn(`"${rule}" names no tool that is built in; it allows one of that name, if a server or the host brings it`);
+  }
 }
 
 /** What a file names there is at least not allowed by it. Undefined when that cannot be read, or names no tool. */

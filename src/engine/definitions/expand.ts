@@ -1,5 +1,5 @@
 /** A called command or skill as the text that goes to the model. What is put in is never read again for more to put in. */
-import { fillShellLine, splitArguments } from './arguments.js';
+import { fillShellLine, isInSingleQuotes, splitArguments } from './arguments.js';
 import type { CommandFile, SkillFile } from './definition.js';
 import { readBody } from './definition-text.js';
 
@@ -52,6 +52,9 @@ export async function expandCommand(request: ExpandRequest): Promise<Expansion> 
 
   const { body } = source;
   const tokens = [...body.matchAll(TOKEN)];
+  // A file that takes no arguments shows scripts with numbers of their own.
+  const keepsQuoted = command.argumentHint === '' && !/\$ARGUMENTS\b/.test(body);
+  const isInScript = keepsQuoted ? createScriptFinder(body) : () => false;
   if (tokens.filter(({ groups }) => groups?.['line'] !== undefined).length > MAX_SHELL_LINES) {
     return fail(`it has more than ${MAX_SHELL_LINES} lines to run.`);
   }
@@ -68,7 +71,7 @@ export async function expandCommand(request: ExpandRequest): Promise<Expansion> 
     end = at + whole.length;
     const { line, index, place } = groups ?? {};
     if (line !== undefined) {
-      const filled = fillShellLine(line, { args, words, places });
+      const filled = fillShellLine(line, { args, words, places, keepsQuoted });
       if ('fault' in filled) return fail(filled.fault);
       usesArguments ||= filled.usesArguments;
       const outcome = await runLine(filled.line, request);
@@ -81,9 +84,10 @@ export async function expandCommand(request: ExpandRequest): Promise<Expansion> 
       say(args);
     } else {
       const word = words[Number(index) - 1];
-      usesArguments ||= word !== undefined || folder === undefined;
       // A skill shows scripts more often than it takes arguments: there a number that none was given for stays.
-      say(word ?? (folder === undefined ? '' : whole));
+      const stays = word === undefined && (folder !== undefined || isInScript(at));
+      usesArguments ||= !stays;
+      say(stays ? whole : (word ?? ''));
     }
   }
   say(body.slice(end));
@@ -92,6 +96,24 @@ export async function expandCommand(request: ExpandRequest): Promise<Expansion> 
   const header = describeCall(command.name, args);
   const prefix = folder === undefined ? '' : `The files of this skill are in ${folder}\n\n`;
   return { ok: true, header, body: prefix + text, text: `${header}\n\n${prefix}${text}`, mentionable };
+}
+
+const FENCED = /^[ \t]*(`{3,}|~{3,})[^\n]*\n[^]*?(?:^[ \t]*\1|$(?![^]))/gm;
+/** Nobody writes longer lines into a script; each of its numbers costs a look at the line. */
+const MAX_SCRIPT_LINE = 2000;
+
+/** Says of a place in the body whether it is in single quotes, in a line of a fenced block. Asked from the first place on. */
+function createScriptFinder(body: string): (at: number) => boolean {
+  const blocks = [...body.matchAll(FENCED)].map(({ 0: whole, index }) => ({ start: index, end: index + whole.length }));
+  let next = 0;
+  return (at) => {
+    while ((blocks[next]?.end ?? Number.POSITIVE_INFINITY) <= at) next += 1;
+    if ((blocks[next]?.start ?? Number.POSITIVE_INFINITY) > at) return false;
+    const near = body.slice(Math.max(0, at - MAX_SCRIPT_LINE), at);
+    const before = near.slice(near.lastIndexOf('\n') + 1);
+    const [behind = ''] = body.slice(at, at + MAX_SCRIPT_LINE).split('\n', 1);
+    return before.length < MAX_SCRIPT_LINE && isInSingleQuotes(before + behind, before.length);
+  };
 }
 
 /** The three tags by which clients and logs know a call. */

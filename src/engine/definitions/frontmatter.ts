@@ -3,6 +3,7 @@ import type { DefinitionProblem } from './definition.js';
 import type { Field, Fields } from './field.js';
 import { type Doubt, findDoubt, findInside, guardedKey } from './guarded.js';
 import { readPlainYaml } from './plain-yaml.js';
+import { isAllTools, readToolList } from './tool-list.js';
 
 export interface Frontmatter {
   /** `none`: the file has none. `broken`: it has one that cannot be read, so that nothing is known of what it restricts. */
@@ -76,6 +77,8 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
     return { state: 'broken', fields: new Map(), body, bodyLine, problems, doubts: [] };
   };
   const doubts: Doubt[] = [];
+  /** Those of lines within values: what stands at the top level settles them. */
+  const within: Doubt[] = [];
   const done = (given: Iterable<readonly [string, Field]>): Frontmatter => {
     const fields = collect(hint === undefined ? given : [...given, hint], warn);
     const lines = head.split('\n');
@@ -84,9 +87,10 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
         const at = lines.findIndex((each, index) => index >= line - headLine && each.includes(written));
         return at === -1 ? line : headLine + at;
       };
-      doubts.push(...findInside(key, value, lineOf));
+      for (const doubt of findInside(key, value, lineOf)) (doubt.key === key ? doubts : within).push(doubt);
     }
-    return { state: 'read', fields, body, bodyLine, problems, doubts };
+    const open = within.filter((doubt) => !isSettled(doubt, fields));
+    return { state: 'read', fields, body, bodyLine, problems, doubts: [...doubts, ...open] };
   };
 
   if (!isOpen) doubts.push(...findSecond(body, bodyLine));
@@ -120,15 +124,37 @@ export async function parseFrontmatter(text: string, file: string, budget?: Yaml
   const strict = await readStrictYaml(rest, headLine);
   if (strict.fields !== undefined) {
     for (const { line, text: what } of strict.faults) warn(line, what);
-    doubts.push(...strict.doubts);
+    within.push(...strict.doubts);
     return done(strict.fields);
   }
   const { readLenientYaml } = await import('./lenient-yaml.js');
   const lenient = await readLenientYaml(rest, headLine);
   if (lenient === undefined) return broken(strict.fault.line, `the frontmatter is no YAML: ${strict.fault.text}`);
   for (const { line, text: what } of lenient.notes) warn(line, what);
-  doubts.push(...lenient.doubts);
+  within.push(...lenient.doubts);
   return done(lenient.fields);
+}
+
+/** Two names of one field. */
+const TOOLS: readonly string[] = ['tools', 'allowed-tools'];
+/** One adds to another, or one takes more away than another: what may be meant counts. */
+const NEVER_SETTLED: ReadonlySet<string> = new Set(['disallowedTools', 'permissionMode']);
+
+/** The field stands at the top level, and is read for sure: a line elsewhere that looks like it is not that field. */
+function isSettled({ key }: Doubt, fields: Fields): boolean {
+  if (NEVER_SETTLED.has(key)) return false;
+  const isTools = TOOLS.includes(key);
+  const found = (isTools ? TOOLS : [key]).flatMap((name) => {
+    const field = fields.get(name);
+    return field === undefined ? [] : [field, ...(field.others ?? [])];
+  });
+  return (
+    found.length > 0 &&
+    found.every(({ value, fault }) => {
+      if (fault !== undefined || value === null) return false;
+      return !isTools || isAllTools(value) || readToolList(value) !== undefined;
+    })
+  );
 }
 
 /** Guarded fields under one name each, with all that was written of them; of others the last counts. */
