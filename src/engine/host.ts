@@ -47,7 +47,7 @@ const KEEP_ALIVE_MS = 1_000;
 const LAST_ANSWERS_MS = 5_000;
 const NOT_FOR_CLIENTS = 'Clients of this server can only bring servers of their own process.';
 /** Servers of the host answer at once, or are waited for no longer: no server holds up the first model call. */
-const HOST_GRACE_MS = 500;
+const HOST_GRACE_MS = 250;
 
 /**
  * The engine's end of a Peer: control requests become methods of a Session, its messages go to the Peer. Resolves with

@@ -1,6 +1,6 @@
 /** Runs over WebSockets that are cut again and again give what an undisturbed run gives, and ask once. */
 import { z } from 'zod';
-import type { Message } from '../../src/protocol/index.js';
+import type { Message, MessagesBody } from '../../src/protocol/index.js';
 import { createSdkMcpServer, type Options, tool } from '../../src/sdk/index.js';
 import type { FakeAnswer, ScriptStep } from '../../src/testing/index.js';
 import { type Recorded, record } from '../e2e/record.js';
@@ -75,11 +75,25 @@ async function playOnce(random: Random | undefined): Promise<string> {
   }
 }
 
-/** A line that is cut while a server is greeted brings it later, maybe after the first request: its tools are then found, not listed. */
+/**
+ * A line that is cut while a server is greeted brings it later, maybe after the first request: its tools are then found, not
+ * listed. What is said in the conversation is the same.
+ */
 function withoutArrivals({ outline, messages, requests }: Recorded): unknown {
   const [[init, ...rest] = []] = messages as { type: string }[][];
-  return { outline, init: init?.type, rest, requests: (requests as unknown[]).length };
+  return { outline, init: init?.type, rest, requests: (requests as MessagesBody[]).map(saidIn) };
 }
+
+/** The conversation without what the engine adds to it, such as news of servers, and without marks for the cache. */
+const saidIn = ({ messages }: MessagesBody): unknown =>
+  messages.map(({ role, content }) => [
+    role,
+    typeof content === 'string'
+      ? content
+      : content
+          .filter((block) => block.type !== 'text' || !block.text.startsWith('<system-reminder>'))
+          .map((block) => ({ ...block, cache_control: undefined })),
+  ]);
 
 /** Deltas that wait together may become one, so they are compared by what they say. */
 const isNoDelta = (message: Message): boolean =>

@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,27 +6,14 @@ import type { McpLink, McpProgress } from '../../../src/engine/mcp/link.js';
 import type { RemoteServerConfig } from '../../../src/engine/mcp/remote/connect.js';
 import { type Bench, calmly, createBench, EVERYTHING, FILESYSTEM, MEMORY, node, quiet, textOf } from './kit.js';
 import { removeFolder } from '../../remove-folder.js';
+import { listenEverywhere } from './everything.js';
 
 const servers = createBench();
 let bench: Bench = createBench();
 const addresses: { http?: string; sse?: string } = {};
 
-async function freePort(): Promise<string> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? String(address.port) : '';
-}
-
 beforeAll(async () => {
-  const [http, sse] = [await freePort(), await freePort()];
-  await Promise.all([
-    servers.listen([EVERYTHING, 'streamableHttp'], /listening on port/i, { PORT: http }),
-    servers.listen([EVERYTHING, 'sse'], /running on port/i, { PORT: sse }),
-  ]);
-  addresses.http = `http://127.0.0.1:${http}/mcp`;
-  addresses.sse = `http://127.0.0.1:${sse}/sse`;
+  Object.assign(addresses, await listenEverywhere(servers));
 });
 
 afterAll(() => servers.close());

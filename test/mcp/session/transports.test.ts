@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -8,26 +7,13 @@ import { PATH_ENV, scratch } from '../../engine/kit.js';
 import { until, untilGone } from '../../workspace/running.js';
 import { createBench, EVERYTHING, FILESYSTEM, MEMORY } from '../remote/kit.js';
 import { call, find, processesWith, program, talk, V1, V2 } from './kit.js';
+import { listenEverywhere } from '../remote/everything.js';
 
 const servers = createBench();
 const addresses = { http: '', sse: '' };
 
-async function freePort(): Promise<string> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? String(address.port) : '';
-}
-
 beforeAll(async () => {
-  const [http, sse] = [await freePort(), await freePort()];
-  await Promise.all([
-    servers.listen([EVERYTHING, 'streamableHttp'], /listening on port/i, { PORT: http }),
-    servers.listen([EVERYTHING, 'sse'], /running on port/i, { PORT: sse }),
-  ]);
-  addresses.http = `http://127.0.0.1:${http}/mcp`;
-  addresses.sse = `http://127.0.0.1:${sse}/sse`;
+  Object.assign(addresses, await listenEverywhere(servers));
 });
 afterAll(() => servers.close());
 
