@@ -70,6 +70,10 @@ describe('rules as they are written', () => {
     [{ deny: [{ tool: 'Read', command: 'b' }] }, 'Read(b)', /runs no command/],
     [{ deny: [{ tool: 'Bash', path: 'b' }] }, 'Bash(b)', /no path/],
     [{ deny: [{ tool: 'Bash', behavior: 'allow' }] }, 'Bash', /counts as deny/],
+    [{ allow: [{ tool: 'Bash', comand: 'npm' } as never] }, 'Bash', /"comand" is no key of a rule/],
+    [{ deny: [{ tool: 'Read', paht: './x' } as never] }, 'Read', /"paht" is no key of a rule/],
+    [{ allow: [{ tool: 'Bash', command: ' ' }] }, 'Bash( )', /empty/],
+    [{ allow: [{ tool: 'Edit', path: '' }] }, 'Edit()', /empty/],
     [{ deny: [7 as never] }, '7', /neither a text/],
   ])('D3 %j has a problem', (layer, rule, problem) => {
     expect(compile(layer).problems).toEqual([{ layer: 'user', rule, problem: expect.stringMatching(problem) }]);

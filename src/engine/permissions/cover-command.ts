@@ -250,14 +250,16 @@ function coverRead({ path, follows }: { path: string; follows: boolean }, by: To
   if (isFree(path)) return no(APPROVAL);
   // What a substitution prints is read through a descriptor.
   if (path === `/dev/fd/${HOLE.number}`) return FREE;
-  if (climbsBack(path)) return no(OUTSIDE_READ, { path, isOutside: true });
+  const climbs = climbsBack(path);
+  if (climbs && hasHole(path)) return no(OUTSIDE_READ, { path, isOutside: true });
   const found = placesOf(path, folders);
   if (found.length === 0) return no(path === '' ? APPROVAL : 'The folder it runs in is only known when it runs');
   const isOpen = (real: string | undefined): boolean =>
     real !== undefined && (isWithinRoots(real, readableIn(policy)) || policy.book.allow.reads.find(real) !== undefined);
   const raw = rawPaths(path, folders);
   if (raw.some(leadsAnywhere)) return no(OUTSIDE_READ, { path, isOutside: true });
-  for (const place of [...found, ...rootsIn(path, folders)]) {
+  // Behind a link `..` leads elsewhere than its text says: both must be open.
+  for (const place of [...found, ...rootsIn(path, folders), ...(climbs ? raw : [])]) {
     const real = places.get(place);
     if (!isOpen(real)) return no(OUTSIDE_READ, { path: real ?? place, isOutside: true });
   }

@@ -37,15 +37,31 @@ const pipesInto = (body: string, name: string): boolean => {
 
 const DISK = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper\/|md|loop)/;
 const ENDINGS = new Set(['shutdown', 'reboot', 'halt', 'poweroff']);
+const FORMATS = /^(?:mkfs(?:\..*)?|mke2fs|mkswap|wipefs|blkdiscard|fdisk|sfdisk|cfdisk|gdisk|parted|sgdisk)$/;
+/** What they write to is their last operand, or any. */
+const TO_LAST = /^(?:cp|mv|install)$/;
+const TO_ANY = /^(?:tee|shred|truncate)$/;
+
+/** `systemctl reboot`, `init 6`. */
+const stopsMachine = (name: string, values: readonly string[]): boolean =>
+  ENDINGS.has(name) ||
+  (/^(?:systemctl|loginctl)$/.test(name) && values.some((value) => ENDINGS.has(value) || value === 'kexec')) ||
+  (/^(?:tel)?init$/.test(name) && /^[06]$/.test(values[0] ?? ''));
+
+function writesDisk(name: string, values: readonly string[]): boolean {
+  if (values.some((value) => value.startsWith('of=') && DISK.test(value.slice(3)))) return true;
+  return TO_ANY.test(name)
+    ? values.some((value) => DISK.test(value))
+    : TO_LAST.test(name) && DISK.test(values.at(-1) ?? '');
+}
 
 function judge(segment: Segment, places: Places): string | undefined {
   const name = basename(nameOf(segment));
   if (segment.role === 'remote' || segment.role === 'wrapper') return undefined;
-  if (ENDINGS.has(name)) return 'It stops the machine';
-  if (/^(?:mkfs(?:\..*)?|wipefs|fdisk|parted|sgdisk)$/.test(name)) return 'It changes a disk as a whole';
   const values = segment.words.slice(1).map(({ value }) => value);
-  if (values.some((value) => value.startsWith('of=') && DISK.test(value.slice(3))))
-    return 'It writes to a disk as a whole';
+  if (stopsMachine(name, values)) return 'It stops the machine';
+  if (FORMATS.test(name)) return 'It changes a disk as a whole';
+  if (writesDisk(name, values)) return 'It writes to a disk as a whole';
   if (!isSweeping(name, values)) return undefined;
   const operands = values.filter((value) => !value.startsWith('-'));
   // The last one of mv is where things go.

@@ -68,7 +68,7 @@ const FILE_TOOLS = new Set([
 /** One object may be several rules: any tool with a path is reading and editing. */
 export function parseWritten(written: WrittenRule): Rule[] {
   if (typeof written === 'string') return [parseRule(written)];
-  const { tool = '*', path, command, behavior, reason } = written;
+  const { tool = '*', path, command, behavior, reason, ...others } = written;
   const common = {
     text: describe(written),
     ...(reason !== undefined && { reason }),
@@ -76,6 +76,14 @@ export function parseWritten(written: WrittenRule): Rule[] {
   };
   const name = canonicalToolName(tool.trim());
   const isAny = name === '*';
+  // Without the word that was meant to narrow it, it would be about every call.
+  const [other] = Object.keys(others);
+  const narrowing = path ?? command;
+  if (other !== undefined || narrowing?.trim() === '') {
+    const problem =
+      other === undefined ? 'its path or command is empty' : `${JSON.stringify(other)} is no key of a rule`;
+    return [{ ...common, tool: name, specifier: '', problem }];
+  }
   if (path !== undefined && command !== undefined) {
     return [{ ...common, tool: name, specifier: '', problem: 'no call has both a path and a command' }];
   }

@@ -232,6 +232,7 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
     else if (!sameShell) scope.leaveShell();
     if (name === 'trap' && notes.moves) scope.folders = undefined;
     if (inner.folder !== undefined) {
+      if (unwrapped.trust === 'clear' && unwrapped.own === undefined) noteMove(inner.folder, { ...run, notes, role });
       if (inner.folder.value === '' || inner.folder.splits) scope.folders = undefined;
       else scope.enter(inner.folder.value);
     }
@@ -261,6 +262,15 @@ function runInner(words: readonly ShellWord[], unwrapped: Unwrapped, run: Run): 
   const scope = frame.scope.clone();
   scope.leaveShell();
   runScript({ script: { value: inputText, splits: false }, at: words.length }, { ...run, frame: { ...frame, scope } });
+}
+
+/** `env -C x` goes where `cd x` goes, and needs no less. */
+function noteMove({ value, splits }: ShellWord, { frame, notes, source, role }: Run & { role: Frame['role'] }): void {
+  const words = [
+    { value: 'cd', splits: false },
+    { value: value === '' ? HOLE.any : value, splits },
+  ];
+  notes.segment({ words, source, folders: frame.scope.folders, assignments: [], role, isPiped: false });
 }
 
 function keyOf({ words, script, folder, assignments }: Inner, role: Frame['role']): string {
