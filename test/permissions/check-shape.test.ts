@@ -37,6 +37,11 @@ describe('a case that cannot be read is no verdict, and the field is named', () 
   it.each([
     [{ stup: { deny: ['Bash'] } }, /^stup is no field of a case; did you mean "setup"\?/],
     [{ input: 'rm x' }, /^input must be an object/],
+    [{ input: null }, /^input\.tool is missing/],
+    [{ setup: null, input: { tool: 'Bash' } }, /^input\.command is missing/],
+    [{ input: { tool: 'Read', filepath: '/etc/passwd' } }, /^input\.file_path is missing/],
+    [{ input: { tool: 'Read', file_path: 5 } }, /^input\.file_path must be a text, not 5/],
+    [{ input: { tool: 'Glob', input: { pattern: ['/etc/*'] } } }, /^input\.input\.pattern must be a text/],
     [{ input: { tool: 'Bash' } }, /^input\.command is missing/],
     [{ input: { tool: 'Bash', command: 5 } }, /^input\.command must be a text, not 5/],
     [{ input: { tool: 'Bash', input: { command: ['ls'] } } }, /^input\.input\.command must be a text/],
@@ -59,5 +64,25 @@ describe('what says nothing, or only something about the case, is no fault', () 
     { user: { permissions: { deny: ['Bash(rm:*)'] } } },
   ])('%j', (setup) => {
     expect(judge(setup)).toMatchObject({ verdict: 'deny' });
+  });
+});
+
+describe('a case is judged as a session would judge it', () => {
+  const read = (path: string) => ({ tool: 'Read', file_path: path });
+  const SECRETS = ['Read(./secrets/**)'];
+  const agent = (tools: string) => ({ tool: 'mcp__a__b', agent: `sub tools:[${tools}]` });
+  it.each([
+    ['folders at home', { additionalDirectories: ['~/x'] }, read('/home/user/x/a'), 'allow'],
+    ['a link to a name with blanks', { fs: ['/repo/l -> /repo/a b'], deny: ['Read(./a b)'] }, read('/repo/l'), 'deny'],
+    ['words behind a link', { fs: ['/repo/l -> /etc/x (dangling)'] }, read('/repo/l'), 'ask'],
+    ['a link in words', { fs: ['/repo/l is a symlink to /etc'] }, read('/repo/l/x'), 'ask'],
+    ['a glob', { deny: SECRETS }, { tool: 'Grep', pattern: 'x', glob: 'secrets/**' }, 'deny'],
+    ['a glob that climbs', {}, { tool: 'Grep', pattern: 'x', glob: '../**' }, 'ask'],
+    ['a glob that leaves out', { deny: SECRETS }, { tool: 'Grep', pattern: 'x', glob: '!secrets/**' }, 'allow'],
+    ['a server of an agent', { allow: ['mcp__a'] }, agent('Read,mcp__a'), 'allow'],
+    ['tools of a server of an agent', { allow: ['mcp__a'] }, agent('mcp__a__*'), 'allow'],
+    ['another server of an agent', { allow: ['mcp__a'] }, agent('mcp__ab,mcp__a__c'), 'deny'],
+  ])('%s', (_, setup, call, verdict) => {
+    expect(judge({ cwd: '/repo', ...setup }, { input: call }).verdict).toBe(verdict);
   });
 });

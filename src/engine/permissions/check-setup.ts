@@ -58,7 +58,9 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
   const tracked: string[] = [];
   let swapped: string | undefined;
   for (const fact of facts) {
-    const [, from, to] = /^(\/.*?)\s*->\s*(\/?\S+)/.exec(fact) ?? [];
+    // What stands in brackets at the end is about the link.
+    const [, from, to] =
+      /^(\/.*?)\s*(?:->|\bis (?:an? )?sym(?:bolic )?link to\b)\s*(\S.*?)(?:\s+\([^()]*\))?\s*$/.exec(fact) ?? [];
     if (from !== undefined && to !== undefined) links.set(resolve(from), to);
     const [, special] =
       /^(\/\S+) is (?:an? )?(?:fifo|named pipe|pipe|socket|device|character device|block device)\b/i.exec(fact) ?? [];

@@ -70,7 +70,8 @@ const isMisspelled = (near: NearName | undefined): boolean =>
 
 /** The first thing in a case that cannot be taken as it is meant. Words about it, such as `note`, may have any name. */
 export function findCaseFault(given: Table): string | undefined {
-  const { setup = {}, input = {} } = given;
+  const setup = given.setup ?? {};
+  const input = given.input ?? {};
   const whole = findFault(given, { path: '', shapes: { setup: TABLE, input: TABLE } });
   if (whole !== undefined || !isTable(setup) || !isTable(input)) return whole;
   const inCall = findCallFault(input);
@@ -106,7 +107,8 @@ function findCallFault(input: Table): string | undefined {
   const given = path === 'input' ? input : then;
   if (!isTable(given)) return TABLE(given, path);
   const { tool } = given;
-  if (tool !== undefined && tool !== null) return NAME(tool, `${path}.tool`) ?? findCommandFault(given, path);
+  if (tool !== undefined && tool !== null)
+    return NAME(tool, `${path}.tool`) ?? findCommandFault(given, path) ?? findPlaceFault(given, path);
   const isCall = Object.keys(given).every((key) => key === 'note') || CALL_FIELDS.some((field) => field in given);
   const isEvent = EVENT_FIELDS.some((key) => key in given);
   return isCall && !isEvent ? `${path}.tool is missing: it names the tool that is called` : undefined;
@@ -119,6 +121,20 @@ function findCommandFault(given: Table, path: string): string | undefined {
   const { command } = input;
   if (command === undefined || command === null) return `${place}.command is missing: it is the line that Bash runs`;
   return TEXT(command, `${place}.command`);
+}
+
+const PLACES = ['file_path', 'notebook_path', 'path'];
+
+/** Without its place a call that reads would be judged as if it touched nothing. */
+function findPlaceFault(given: Table, path: string): string | undefined {
+  const tool = canonicalToolName(String(given.tool));
+  if (!/^(?:Read|NotebookRead|Glob|Grep|LS)$/.test(tool) || EVENT_FIELDS.some((key) => key in given)) return undefined;
+  const [input, place] = isTable(given.input) ? [given.input, `${path}.input`] : [given, path];
+  const isSaid = (name: string): boolean => input[name] !== undefined && input[name] !== null;
+  const needed = tool === 'Glob' ? ['pattern'] : /Read$/.test(tool) ? PLACES : undefined;
+  if (needed?.some(isSaid) === false) return `${place}.${needed[0]} is missing: it is what ${tool} reads`;
+  const texts = [...PLACES, 'glob', ...(tool === 'Glob' ? ['pattern'] : [])].filter(isSaid);
+  return firstOf(texts.map((name) => () => TEXT(input[name], `${place}.${name}`)));
 }
 
 interface Expected {

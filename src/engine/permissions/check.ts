@@ -72,7 +72,8 @@ function decideCase({ tool, given, setup, project }: Given): Decision {
   if (stray !== undefined)
     return refuse(`${tool} has no field ${stray}: what an input says of permissions counts for nothing`, 'ask');
   const left = toolsOf(given.agent);
-  if (left !== undefined && !left.includes(tool)) return refuse(`The agent has no tool ${tool}`, 'deny');
+  if (left !== undefined && !left.some((name) => isToolOf(name, tool)))
+    return refuse(`The agent has no tool ${tool}`, 'deny');
   const place = { cwd: policy.cwd, home: policy.home, files, platform: policy.platform };
   const { command } = input;
   const approved = setup.approved?.[tool];
@@ -111,7 +112,9 @@ function toPolicy(setup: CaseSetup, { files, project }: { files: CaseFiles; proj
   return {
     mode,
     book: compileRules(layers, { ...options, links }),
-    roots: [cwd, ...additionalDirectories].map((folder) => files.realPath(toPosixPath(resolveFrom(cwd, folder)))),
+    roots: [cwd, ...additionalDirectories].map((folder) =>
+      files.realPath(toPosixPath(resolveFrom(cwd, folder.replace(/^~(?=\/|$)/, home)))),
+    ),
     home,
     cwd,
     trusted,
@@ -134,6 +137,13 @@ function toolsOf(agent: unknown): string[] | undefined {
   const list = typeof agent === 'string' ? /\btools:\s*\[([^\]]*)\]/.exec(agent)?.[1] : undefined;
   return list?.split(',').map((name) => canonicalToolName(name.trim()));
 }
+
+/** `mcp__server` and `mcp__server__*` are all tools of a server. */
+const isToolOf = (name: string, tool: string): boolean =>
+  name === '*' ||
+  name === tool ||
+  (name.endsWith('*') && name.startsWith('mcp__') && tool.startsWith(name.slice(0, -1))) ||
+  (/^mcp__(?:(?!__).)+$/.test(name) && tool.startsWith(`${name}__`));
 
 interface Place {
   cwd: string;
@@ -162,7 +172,11 @@ function accessesOf(tool: string, input: Record<string, unknown>, place: Place):
       text('notebook_path') ??
       text('path') ??
       (tool === 'Grep' || tool === 'LS' ? '.' : undefined);
-    return path === undefined ? [] : toAccesses(path, { ...place, access: EDIT_TOOLS.has(tool) ? 'write' : 'read' });
+    const access = EDIT_TOOLS.has(tool) ? 'write' : 'read';
+    // Plain folders in front of a glob are the folder that Grep searches.
+    const glob = tool === 'Grep' ? text('glob') : undefined;
+    const inner = glob === undefined || glob.startsWith('!') ? [] : [folderOf(glob, path)];
+    return path === undefined ? [] : [path, ...inner].flatMap((each) => toAccesses(each, { ...place, access }));
   }
   return [];
 }
