@@ -10,6 +10,8 @@ describe('E2 a list of names in place of words', () => {
   const GIT: Rules = { allow: ['Bash(git add:*)', 'Bash(git commit:*)', 'Bash(git fetch:*)'] };
   it.each([
     "wc -l $(git ls-files '*.ts')",
+    'wc -l $(git ls-files "*.ts")',
+    'git ls-files "src" | xargs wc -l',
     "wc -l $(find src -name '*.ts')",
     "cat $(find src -name '*.ts' | sort | head -3)",
     "cat $(find src -name '*.ts' 2>/dev/null)",
@@ -28,6 +30,7 @@ describe('E2 a list of names in place of words', () => {
   it.each([
     'cat $(git ls-files)',
     "cat $(git ls-files 'a*')",
+    'cat $(git ls-files "a*")',
     'cat $(git ls-files | head -50)',
     'cat `git ls-files -c`',
     'git ls-files | xargs cat',
@@ -45,6 +48,8 @@ describe('E2 a list of names in place of words', () => {
   it('but what is not listed, or not cut', () => {
     const fs = ['git tracks a ../outside/secret.txt'];
     expect(judge("wc -l $(git ls-files '*.ts')", { fs })).toBe('allow');
+    expect(judge('wc -l $(git ls-files "*.ts")', { fs })).toBe('allow');
+    expect(judge('wc -l $(git ls-files "*$X")', { fs })).toBe('ask');
     expect(judge('git ls-files -z | xargs -0 cat', { fs })).toBe('allow');
     expect(judge('cat $(find src -type f)', { fs })).toBe('allow');
   });

@@ -19,7 +19,8 @@ export function foundBy(node: CommandNode): string[] | undefined {
 const withHoles = ({ text, value }: { text: string; value: string }): string =>
   text === value ? value.replace(/\*|\[.*\]/g, HOLE.star).replaceAll('?', HOLE.one) : value;
 
-const PATTERN = "'?[\\w*][\\w./*-]*'?";
+/** Nothing in it is filled in, so that either kind of quotes is as good. */
+const PATTERN = `(['"]?)[\\w*][\\w./*-]*\\1`;
 const LISTS: Readonly<Record<string, RegExp>> = {
   'ls-files': new RegExp(`^(?:-[cmoz]|--(?:cached|modified|others|exclude-standard)|${PATTERN})$`),
   // Of other commits it would list files that are not there, and nobody has looked at their names.
@@ -43,7 +44,9 @@ const WITHOUT_DELETED = /^--diff-filter=(?:[ABCMRTUX]+|[a-z]*d[a-z]*)$/;
 /** `git ls-files '*.ts'` lists names that end so; without the quotes it may be a folder that is called so. */
 function endOf({ args }: Command): readonly string[] {
   const [only, ...more] = args.slice(1).filter(({ text }) => !text.startsWith('-'));
-  return more.length === 0 && /^'\*[\w.-]+'$/.test(only?.text ?? '') ? ['-name', only?.text.slice(1, -1) ?? ''] : [];
+  return more.length === 0 && /^(['"])\*[\w.-]+\1$/.test(only?.text ?? '')
+    ? ['-name', only?.text.slice(1, -1) ?? '']
+    : [];
 }
 
 /** They pass on some of the lines, as they are. */
