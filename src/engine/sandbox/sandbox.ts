@@ -155,6 +155,9 @@ async function demandProgram(
 ): Promise<string> {
   const program = await findProgram(name, search);
   if (program !== undefined) return program;
+  // Settings and folders bring this about, not the machine, so it is no reason to run outside.
+  const reachable = await findProgram(name, { ...search, writable: [] });
+  if (reachable !== undefined) checkProgram(reachable, search.writable);
   throw unavailableHere(
     `The sandbox needs ${name}, which was not found on PATH.`,
     `Install ${packageName} (the package is called so on Debian, Ubuntu, Fedora, Arch and Alpine), or switch the sandbox off.`,
@@ -311,7 +314,7 @@ function checkProgram(program: string, roots: readonly string[]): void {
   if (root === undefined) return;
   throw unavailable(
     `The sandbox needs ${program}, which commands could replace: they may write in ${root}.`,
-    'Take that folder out of the working directories, or switch the sandbox off.',
+    'Take that folder out of the working directories and sandbox.filesystem.allowWrite, or switch the sandbox off.',
   );
 }
 
