@@ -25,6 +25,8 @@ export interface SandboxOptions {
   env: Readonly<Record<string, string>>;
   clock: Clock;
   logger?: Logger;
+  /** Where the settings and plugins of the session come from: commands must not change them. */
+  ownPlaces?: (roots: readonly string[]) => readonly string[];
   /** Whether the user has opened this host on a private network. */
   opensPrivate?: (host: string, port: number) => boolean;
   /** All addresses of a host. */
