@@ -95,8 +95,8 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
     // Nor is it the machine's doing, when a project opens the folder.
     await expect(open({ failIfUnavailable: false }, options)).rejects.toMatchObject(expected);
     await install('bwrap', PRETENDER);
-    const opened = { failIfUnavailable: false, filesystem: { allowWrite: [at('bin')] } };
-    await expect(open(opened, { env: { PATH: at('bin') } })).rejects.toMatchObject(expected);
+    const wide = { failIfUnavailable: false, filesystem: { allowWrite: [at('bin')] } };
+    await expect(open(wide, { env: { PATH: at('bin') } })).rejects.toMatchObject(expected);
   });
 
   it('runs commands outside only where settings say so, and says so itself', async () => {
