@@ -158,7 +158,9 @@ export function createEngine(parts: EngineParts): Engine {
     const hooks = createSessionHooks(async (onLate) => (await import('./hooks/open.js')).openHooks(scope, onLate));
     const aside: CallAside = (call) => callAside(scope, call);
     onFailure(() => hooks.close());
-    const sandbox = await openSandbox(config, settings.loaded, { workspace, clock, logger, home, childEnv });
+    const sources = () => ({ settings: settings.loaded, plugins: definitions.plugins });
+    const boxed = { workspace, clock, logger, home, childEnv, sources };
+    const sandbox = await openSandbox(config, settings.loaded, boxed);
     onFailure(() => sandbox?.close());
     const own = parts.tools ?? [];
     const toolParts: Omit<ToolParts, 'lists' | 'callAside' | 'agents' | 'skills'> = {

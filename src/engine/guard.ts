@@ -191,7 +191,9 @@ export class Guard {
     const book = compileRules(layers, { home, tools });
     const links = new Map<string, string>();
     for (const folder of book.folders) {
-      const real = await workspace.realPath(folder);
+      // Where links cannot be followed, by permissions or because they go round, the rule is about what it names. A call
+      // that leads there cannot be judged, and is denied; all others must not be denied with it.
+      const real = await workspace.realPath(folder).catch(() => folder);
       if (real !== folder) links.set(folder, real);
     }
     return links.size === 0 ? book : compileRules(layers, { home, tools, links });

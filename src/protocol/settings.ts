@@ -7,6 +7,7 @@ import { jsonObject, openName } from './open-union.js';
 import { PermissionBehavior, PermissionMode } from './permission.js';
 
 const strings = () => z.array(z.string()).optional();
+const port = () => z.number().int().min(1).max(65_535).optional();
 
 /** The object form of a rule, beside `Tool(specifier)`. */
 export const PermissionRuleObject = lazy(() =>
@@ -51,8 +52,8 @@ export const SandboxSettings = lazy(() =>
         allowUnixSockets: strings(),
         allowAllUnixSockets: z.boolean().optional(),
         allowLocalBinding: z.boolean().optional(),
-        httpProxyPort: z.number().optional(),
-        socksProxyPort: z.number().optional(),
+        httpProxyPort: port(),
+        socksProxyPort: port(),
       })
       .optional(),
     filesystem: z

@@ -280,7 +280,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
 }
 
 /** Whoever may do anything must say once more that nothing can be broken. */
-function refuseRoot(
+export function refuseRoot(
   { permissionMode, allowDangerouslySkipPermissions, env }: SessionConfig,
   { isRoot }: Ambient,
 ): void {

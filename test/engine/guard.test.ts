@@ -67,6 +67,20 @@ describe('E2: calls of one message are judged on what is true when they run', ()
 });
 
 describe('answers of the host', () => {
+  it('a rule about a place whose links cannot be followed denies what leads there, and nothing else', async () => {
+    const cwd = scratch();
+    symlinkSync('round', join(cwd, 'round'));
+    writeFileSync(join(cwd, 'plain.txt'), 'PLAIN');
+    const toolUse = [
+      call('Read', { file_path: 'plain.txt' }, 't1'),
+      call('Read', { file_path: 'round/x' }, 't2'),
+      call('Bash', { command: 'cat plain.txt' }, 't3'),
+    ];
+    const run = await start([{ toolUse }, 'ok'], { cwd, config: { disallowedTools: ['Read(./round/**)'] } });
+    expect(await run.ask('go')).toMatchObject({ permission_denials: [{ tool_use_id: 't2' }] });
+    expect(resultText(run.messages, 't1')).toContain('PLAIN');
+  });
+
   it('D: a changed input is judged again, so a denied tool stays denied', async () => {
     const run = await start([{ toolUse: call('Write', { file_path: 'a', content: 'x' }, 't1') }, 'ok'], {
       config: { disallowedTools: ['Edit'] },

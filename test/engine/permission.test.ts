@@ -23,6 +23,26 @@ describe('asking', () => {
     expect(existsSync(join(run.cwd, 'made'))).toBe(true);
   });
 
+  it('says which questions only a person can answer', async () => {
+    const asked: Question[] = [];
+    const options = [
+      { label: 'A', description: 'a' },
+      { label: 'B', description: 'b' },
+    ];
+    const input = { questions: [{ question: 'Which?', header: 'H', multiSelect: false, options }] };
+    const run = await start([touch('made'), { toolUse: { name: 'AskUserQuestion', input } }, 'ok'], {
+      ask: async (question) => {
+        asked.push(question);
+        return { behavior: 'deny', message: 'no' };
+      },
+    });
+    await run.ask('go');
+    expect(asked.map((question) => [question.tool_name, question.requires_user_interaction])).toEqual([
+      ['Bash', undefined],
+      ['AskUserQuestion', true],
+    ]);
+  });
+
   it('C2: runs the changed input when one is returned', async () => {
     const run = await start([touch('a'), 'ok'], {
       ask: async () => ({ behavior: 'allow', updatedInput: { command: 'echo REPLACED' } }),

@@ -108,6 +108,8 @@ describe('the option sandbox is a part of the settings', () => {
     [{ enabled: true, filesystem: { denyRead: '/x' } }, /sandbox\.filesystem\.denyRead: .*expected array/],
     [{ enabled: true, denyRead: ['/x'] }, /sandbox\.denyRead: .*belongs into "sandbox\.filesystem"/],
     [true, /options: sandbox: .*expected object/],
+    [{ enabled: true, network: { httpProxyPort: 70_000 } }, /sandbox\.network\.httpProxyPort: /],
+    [{ enabled: true, network: { socksProxyPort: 0.5 } }, /sandbox\.network\.socksProxyPort: /],
   ])('%j is refused as in a file (E8)', async (sandbox, message) => {
     await expect(createStage().open([], { config: { sandbox: sandbox as never } })).rejects.toMatchObject({
       code: 'invalid_settings',

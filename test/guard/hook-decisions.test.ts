@@ -248,7 +248,10 @@ describe('E3: what needs a person in every mode is not opened by a hook that all
   it('what a PreToolUse hook asks about, or has failed to judge, is for a person to allow', async () => {
     for (const line of [pre({ permissionDecision: 'ask', permissionDecisionReason: 'look' }), 'kill -9 $$']) {
       const both = hooks({ PreToolUse: line, PermissionRequest: EVENTS.PermissionRequest() });
-      expect((await play(both, [touch])).ids).toEqual(['t1']);
+      const { ids, asked } = await play(both, [touch]);
+      expect(ids).toEqual(['t1']);
+      const reason = { decision_reason_type: 'hook', decision_reason_hook_event: 'PreToolUse' };
+      expect(asked).toMatchObject([reason]);
     }
   });
 

@@ -27,6 +27,11 @@ describe('which hosts may be reached', () => {
     expect(domains.refuse(host, port) === undefined).toBe(expected);
   });
 
+  it.each(['example.com:0', 'example.com:65536', '*:99999', '[::1]:70000'])('%s names no port', (entry) => {
+    expect(() => createDomains({ allowedDomains: [entry] })).toThrow('names no port');
+    expect(() => createDomains({ deniedDomains: [entry] })).toThrow('names no port');
+  });
+
   it('is nobody without allowed domains', () => {
     expect(createDomains({ deniedDomains: ['example.com'] }).none).toBe(true);
     expect(domains.none).toBe(false);

@@ -89,10 +89,14 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
 
   it('is one when the program lies where commands may write', async () => {
     await install('bwrap', PRETENDER, 'project');
-    await expect(open({}, { env: { PATH: `${at('project')}:${at('empty')}` } })).rejects.toMatchObject({
-      code: 'sandbox_unavailable',
-      message: expect.stringContaining('was not found'),
-    });
+    const options = { env: { PATH: `${at('project')}:${at('empty')}` } };
+    const expected = { code: 'sandbox_unavailable', message: expect.stringContaining('commands could replace') };
+    await expect(open({}, options)).rejects.toMatchObject(expected);
+    // Nor is it the machine's doing, when a project opens the folder.
+    await expect(open({ failIfUnavailable: false }, options)).rejects.toMatchObject(expected);
+    await install('bwrap', PRETENDER);
+    const wide = { failIfUnavailable: false, filesystem: { allowWrite: [at('bin')] } };
+    await expect(open(wide, { env: { PATH: at('bin') } })).rejects.toMatchObject(expected);
   });
 
   it('runs commands outside only where settings say so, and says so itself', async () => {

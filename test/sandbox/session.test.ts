@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
@@ -60,6 +60,19 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
     expect(existsSync(join(cwd, 'inside'))).toBe(true);
     expect(await run(bash(`echo x > ${outside}`), { sandbox }, { cwd })).toMatch(/Exit code 1/);
     expect(existsSync(outside)).toBe(false);
+  });
+
+  it('keeps commands from settings and plugins of the session, whatever they are called (E3)', async () => {
+    const cwd = scratch();
+    await mkdir(join(cwd, 'plug', '.claude-plugin'), { recursive: true });
+    await writeFile(join(cwd, 'plug', '.claude-plugin', 'plugin.json'), '{"name":"plug"}');
+    await writeFile(join(cwd, 'conf.json'), '{}');
+    await writeFile(join(cwd, 'write.sh'), 'for f in "$@"; do echo x > "$f"; done; mv plug other\n');
+    const line = bash('sh write.sh conf.json plug/hook.sh plain 2>&1');
+    const text = await run(line, { sandbox, settings: 'conf.json', pluginDirs: [join(cwd, 'plug')] }, { cwd });
+    expect(text.match(/conf\.json: Read-only|hook\.sh: Read-only|mv: cannot/g)).toHaveLength(3);
+    expect(await readFile(join(cwd, 'conf.json'), 'utf8')).toBe('{}');
+    expect([existsSync(join(cwd, 'plug', 'hook.sh')), existsSync(join(cwd, 'plain'))]).toEqual([false, true]);
   });
 
   it('asks for it by settings, too, and in the background', async () => {

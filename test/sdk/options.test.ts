@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createMemoryStore } from '../../src/engine/index.js';
 import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { Message } from '../../src/protocol/index.js';
@@ -247,5 +247,20 @@ describe('bypassPermissions as root', () => {
     expect(() => toSessionConfig({ allowDangerouslySkipPermissions: true }, root({}))).toThrow('refused for root');
     expect(toSessionConfig(bypass, root({ IS_SANDBOX: '1' })).permissionMode).toBe('bypassPermissions');
     expect(toSessionConfig({}, root({})).permissionMode).toBeUndefined();
+  });
+
+  it.each([
+    [{ 'dangerously-skip-permissions': null }],
+    [{ 'permission-mode': 'bypassPermissions' }],
+    [{ 'allow-dangerously-skip-permissions': null }],
+  ])('is refused as a flag, too: %j', async (extraArgs: Record<string, string | null>) => {
+    const user = vi.spyOn(process, 'getuid').mockReturnValue(0);
+    try {
+      await expect(run({ extraArgs, env: { ...PATH_ENV, IS_SANDBOX: '' } })).rejects.toThrow('refused for root');
+      const { init } = await run({ extraArgs });
+      expect(init).toMatchObject({ type: 'system' });
+    } finally {
+      user.mockRestore();
+    }
   });
 });

@@ -311,6 +311,7 @@ async function denyAloud(
 
 async function toQuestion(scope: SessionScope, { call, tool, input, decision }: AskedCall) {
   const { explainDecision } = await import('./explain.js');
+  const { isInteraction } = await import('./decide.js');
   const description = typeof input.description === 'string' ? input.description : undefined;
   return {
     id: scope.clock.uuid(),
@@ -324,6 +325,9 @@ async function toQuestion(scope: SessionScope, { call, tool, input, decision }: 
     decision_reason: decision.reason,
     decision_reason_type: decision.reasonType,
     ...(decision.layer !== undefined && { decision_reason_rule_source: decision.layer }),
+    // No other hook makes a call one that is asked about.
+    ...(decision.reasonType === 'hook' && { decision_reason_hook_event: 'PreToolUse' }),
+    ...(isInteraction(tool.name) && { requires_user_interaction: true }),
     explanation: explainDecision(decision),
     cwd: scope.state.cwd,
     ...(scope.agent && { agent_id: scope.agent.id, parent_tool_use_id: scope.agent.toolUseId }),

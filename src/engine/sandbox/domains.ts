@@ -70,6 +70,11 @@ function matches(rule: DomainRule, host: string, port: number): boolean {
 function toRule(entry: string, field: string): DomainRule {
   const [, star, name = '', digits] = /^(\*\.)?(\[[^\]]*\]|[^:]*|[0-9a-f:]+)(?::(\d{1,5}))?$/i.exec(entry.trim()) ?? [];
   const port = digits === undefined ? {} : { port: Number(digits) };
+  if (digits !== undefined && !(Number(digits) > 0 && Number(digits) < 65_536)) {
+    throw new HeddleError('invalid_settings', `sandbox.network.${field}: \`${entry}\` names no port.`, {
+      hint: 'Ports are 1 to 65535; without one any port is meant.',
+    });
+  }
   if (name === '*' && star === undefined) return { host: '', subdomains: true, ...port };
   const host = toHost(name.replace(/^\[|\]$/g, ''));
   if (host === undefined || (star !== undefined && isIP(host) !== 0)) {

@@ -20,6 +20,8 @@ export interface PlacesOptions {
   path: string;
   /** The folders of this sandbox: what stands for /tmp, and where its sockets are. */
   own: { temporary: string; sockets: string };
+  /** Where the settings and plugins of the session come from, with these working directories. */
+  ownPlaces?: (roots: readonly string[]) => readonly string[];
   logger?: Logger;
 }
 
@@ -85,7 +87,7 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
         keepUnmoved([...readable, ...sockets]),
         findHidden(current),
         findDenied(denyWrite),
-        findProtected({ roots: current, allowed, home, configDir }),
+        findProtected({ roots: current, allowed, home, configDir, own: options.ownPlaces?.(current) ?? [] }),
       ]);
       const places: Places = {
         writable,

@@ -30,6 +30,8 @@ export interface ProtectionOptions {
   allowed: readonly string[];
   home: string;
   configDir: string;
+  /** Where the settings and plugins of the session come from, whatever that is called. */
+  own?: readonly string[];
 }
 
 /** Policy, and the kernel's own settings, for whoever may write everywhere. */
@@ -51,6 +53,11 @@ export async function findProtected(options: ProtectionOptions): Promise<Protect
     for (const repository of [folder, join(folder, '.git')]) {
       if ((await kindOf(join(repository, 'HEAD'))) !== 'absent') guarded.push(...(await guardRepository(repository)));
     }
+  }
+  for (const path of options.own ?? []) {
+    // Whoever works in such a folder must be able to; a link is let be, what it leads to is not.
+    if (roots.some((root) => isInside(path, root)) || !['file', 'folder'].includes(await kindOf(path))) continue;
+    if ([...roots, ...allowed].some((folder) => isInside(folder, path))) guarded.push({ path });
   }
   if (![...roots, ...allowed].some((folder) => isInside(folder, home))) return { guarded, openers: [...roots] };
   const ofHome = await guardHome(home);

@@ -25,6 +25,8 @@ export interface SandboxOptions {
   env: Readonly<Record<string, string>>;
   clock: Clock;
   logger?: Logger;
+  /** Where the settings and plugins of the session come from: commands must not change them. */
+  ownPlaces?: (roots: readonly string[]) => readonly string[];
   /** Whether the user has opened this host on a private network. */
   opensPrivate?: (host: string, port: number) => boolean;
   /** All addresses of a host. */
@@ -155,6 +157,9 @@ async function demandProgram(
 ): Promise<string> {
   const program = await findProgram(name, search);
   if (program !== undefined) return program;
+  // Settings and folders bring this about, not the machine, so it is no reason to run outside.
+  const reachable = await findProgram(name, { ...search, writable: [] });
+  if (reachable !== undefined) checkProgram(reachable, search.writable);
   throw unavailableHere(
     `The sandbox needs ${name}, which was not found on PATH.`,
     `Install ${packageName} (the package is called so on Debian, Ubuntu, Fedora, Arch and Alpine), or switch the sandbox off.`,
@@ -311,7 +316,7 @@ function checkProgram(program: string, roots: readonly string[]): void {
   if (root === undefined) return;
   throw unavailable(
     `The sandbox needs ${program}, which commands could replace: they may write in ${root}.`,
-    'Take that folder out of the working directories, or switch the sandbox off.',
+    'Take that folder out of the working directories and sandbox.filesystem.allowWrite, or switch the sandbox off.',
   );
 }
 
