@@ -150,6 +150,10 @@ describe('searching', () => {
     });
     expect(decide(grep('/repo/docs'), { deny })).toMatchObject({ verdict: 'allow', exclusions: ['/**/.env'] });
     expect(decide(grep('/repo/secrets/a'), { deny }).verdict).toBe('deny');
+    expect(decide(grep('/repo/src/a'), { deny })).toMatchObject({ exclusions: ['/**/.env', '/repo/src/a/**/*.key'] });
+    expect(decide(grep('/repo/a/keys'), { deny: ['Read(**/keys/*.txt)'] })).toMatchObject({
+      exclusions: ['/**/keys/*.txt', '/repo/a/keys/*.txt'],
+    });
     expect(decide(grep('/repo')).exclusions).toBeUndefined();
     expect(decide(grep('/repo'), { ask: ['Read(./secrets/**)'] }).verdict).toBe('ask');
     expect(decide(grep('/repo/docs'), { ask: ['Read(./secrets/**)'] }).verdict).toBe('allow');
