@@ -139,6 +139,32 @@ describe('fetching', () => {
   });
 });
 
+describe('a set in a pattern is that of .gitignore', () => {
+  it.each([
+    ['k[[:digit:]]', '/repo/k1', '/repo/kx'],
+    ['k[![:digit:][:space:]]', '/repo/kx', '/repo/k1'],
+    ['k[[:punct:]a]', '/repo/k[', '/repo/kb'],
+    ['k[a\\]b]', '/repo/k]', '/repo/ka]'],
+    ['k[a-\\c]', '/repo/kb', '/repo/k-'],
+    ['k[\u{1f600}-\u{1f602}]', '/repo/k\u{1f601}', '/repo/k\u{1f603}'],
+    ['k[[:a', '/repo/k[[:a', '/repo/k:'],
+  ])('%s', (pattern, inside, outside) => {
+    const deny = [`Read(./${pattern})`];
+    expect(decide(read(inside), { deny }).verdict).toBe('deny');
+    expect(decide(read(outside), { deny }).verdict).toBe('allow');
+  });
+});
+
+describe('a rule that is an object and has a part that nobody knows', () => {
+  it.each([
+    { tool: 'Read', pth: './x' },
+    { tool: 'Bash', command: '' },
+  ])('allows nothing: %o', (rule) => {
+    expect(decide(read('/etc/x'), { allow: [rule as never] }).verdict).toBe('ask');
+    expect(decide(bash('curl x'), { allow: [rule as never] }).verdict).toBe('ask');
+  });
+});
+
 describe('searching', () => {
   const grep = (path: string): Partial<PermissionCall> => read(path, 'Grep');
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path/posix';
 import { HOLE, hasHole } from '../shell/hole.js';
 import { looksLikeFile } from './file-name.js';
-import { type GlobToken, matchesGlob, mayMatchGlob, parseGlob } from './glob.js';
+import { type GlobToken, matchesGlob, mayMatchGlob, parseGlob, toSearchGlob } from './glob.js';
 
 /** One name on the way of a path pattern; `undefined` stands for `**`. */
 export type Step =
@@ -62,10 +62,6 @@ function compileOne(text: string, { base, home, folds = false }: PatternPlace): 
   const steps = parts.map((name) => toStep(fold(name)));
   return { anchor, steps, isAnywhere, globs: parts.map(toSearchGlob), ...(isFolder && { isFolder }) };
 }
-
-/** Braces, a bracket that is not closed and a space at the end are themselves here; ripgrep would take them for more. */
-const toSearchGlob = (name: string): string =>
-  name.replace(/\\.|\[[!^]?\]?[^\]]*\]|[{}[]| $/g, (part) => (part.length === 1 ? `\\${part}` : part));
 
 const escapeGlob = (name: string): string => name.replace(/[\\*?[\]{}]| $/g, '\\$&');
 

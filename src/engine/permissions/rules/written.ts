@@ -65,6 +65,9 @@ const FILE_TOOLS = new Set([
   'LS',
 ]);
 
+/** Of a rule that is an object. */
+export const PARTS: ReadonlySet<string> = new Set(['tool', 'path', 'command', 'behavior', 'reason']);
+
 /** One object may be several rules: any tool with a path is reading and editing. */
 export function parseWritten(written: WrittenRule): Rule[] {
   if (typeof written === 'string') return [parseRule(written)];
@@ -76,13 +79,20 @@ export function parseWritten(written: WrittenRule): Rule[] {
   };
   const name = canonicalToolName(tool.trim());
   const isAny = name === '*';
+  // A part that is only misspelled would leave a rule about the whole tool.
+  const strange = Object.keys(written).find((part) => !PARTS.has(part));
+  if (strange !== undefined) {
+    const problem = `${JSON.stringify(strange)} is no part of a rule; known are ${[...PARTS].join(', ')}`;
+    return [{ ...common, tool: name, specifier: '', problem }];
+  }
   if (path !== undefined && command !== undefined) {
     return [{ ...common, tool: name, specifier: '', problem: 'no call has both a path and a command' }];
   }
   if (command !== undefined) {
     if (!isAny && name !== 'Bash')
       return [{ ...common, tool: name, specifier: '', problem: `${name} runs no command` }];
-    return [{ ...common, tool: 'Bash', specifier: command, isOpen: true }];
+    const problem = command.trim() === '' ? { problem: 'it names no command' } : {};
+    return [{ ...common, tool: 'Bash', specifier: command, isOpen: true, ...problem }];
   }
   if (path !== undefined) {
     if (isAny) return ['Read', 'Edit'].map((each) => ({ ...common, tool: each, specifier: path }));
