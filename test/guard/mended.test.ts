@@ -46,6 +46,32 @@ it('E2: Grep and Glob leave out what Read denies', async () => {
   await run.ask('go');
   expect(resultText(run.messages, 't1') + resultText(run.messages, 't2')).not.toContain('.env');
 });
+it.each([
+  ['Read(**/keys/*.txt)', 'lib/keys/k.txt', 'lib/keys'],
+  ['Read(*/.env)', 'lib/.env', 'lib'],
+  ['Read(./packages/*/keys/**)', 'packages/a/keys/k.txt', 'packages/a'],
+  ['Read(**/config/*/k.txt)', 'a/config/prod/k.txt', 'a/config/prod'],
+  ['Read(./{x}/**)', '{x}/k.txt', '.'],
+  ['Read(./[id]/{{x}}/k)', 'i/{{x}}/k', 'i'],
+  ['Read(./k.[x)', 'k.[x', '.'],
+  ['Read(./k.txt )', 'k.txt ', '.'],
+])('E2: %s holds for a search that starts in the middle of it, and whatever signs it has', async (rule, file, path) => {
+  const stage = createStage();
+  stage.write(`home/shop/${file}`, 'SECRET');
+  stage.write('home/shop/b.txt', 'SECRET');
+  stage.write(USER, { permissions: { deny: [rule] } });
+  const script = [
+    call('Read', { file_path: file }),
+    call('Grep', { pattern: 'SECRET', path, output_mode: 'content' }, 't2'),
+    call('Glob', { pattern: '**/*', path }, 't3'),
+    'ok',
+  ];
+  const run = await stage.open(script);
+  await run.ask('go');
+  expect(resultText(run.messages, 't1')).toContain('denied');
+  expect(resultText(run.messages, 't2')).toMatch(path === '.' ? /^b\.txt:1:SECRET$/ : /^No matches found/);
+  expect(resultText(run.messages, 't3')).not.toContain(file.slice(file.lastIndexOf('/') + 1));
+});
 it('disableBypassPermissionsMode holds against the call', async () => {
   const stage = createStage();
   stage.write(MANAGED, { permissions: { disableBypassPermissionsMode: 'disable' } });

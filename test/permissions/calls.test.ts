@@ -139,6 +139,32 @@ describe('fetching', () => {
   });
 });
 
+describe('a set in a pattern is that of .gitignore', () => {
+  it.each([
+    ['k[[:digit:]]', '/repo/k1', '/repo/kx'],
+    ['k[![:digit:][:space:]]', '/repo/kx', '/repo/k1'],
+    ['k[[:punct:]a]', '/repo/k[', '/repo/kb'],
+    ['k[a\\]b]', '/repo/k]', '/repo/ka]'],
+    ['k[a-\\c]', '/repo/kb', '/repo/k-'],
+    ['k[\u{1f600}-\u{1f602}]', '/repo/k\u{1f601}', '/repo/k\u{1f603}'],
+    ['k[[:a', '/repo/k[[:a', '/repo/k:'],
+  ])('%s', (pattern, inside, outside) => {
+    const deny = [`Read(./${pattern})`];
+    expect(decide(read(inside), { deny }).verdict).toBe('deny');
+    expect(decide(read(outside), { deny }).verdict).toBe('allow');
+  });
+});
+
+describe('a rule that is an object and has a part that nobody knows', () => {
+  it.each([
+    { tool: 'Read', pth: './x' },
+    { tool: 'Bash', command: '' },
+  ])('allows nothing: %o', (rule) => {
+    expect(decide(read('/etc/x'), { allow: [rule as never] }).verdict).toBe('ask');
+    expect(decide(bash('curl x'), { allow: [rule as never] }).verdict).toBe('ask');
+  });
+});
+
 describe('searching', () => {
   const grep = (path: string): Partial<PermissionCall> => read(path, 'Grep');
 
@@ -150,6 +176,10 @@ describe('searching', () => {
     });
     expect(decide(grep('/repo/docs'), { deny })).toMatchObject({ verdict: 'allow', exclusions: ['/**/.env'] });
     expect(decide(grep('/repo/secrets/a'), { deny }).verdict).toBe('deny');
+    expect(decide(grep('/repo/src/a'), { deny })).toMatchObject({ exclusions: ['/**/.env', '/repo/src/a/**/*.key'] });
+    expect(decide(grep('/repo/a/keys'), { deny: ['Read(**/keys/*.txt)'] })).toMatchObject({
+      exclusions: ['/**/keys/*.txt', '/repo/a/keys/*.txt'],
+    });
     expect(decide(grep('/repo')).exclusions).toBeUndefined();
     expect(decide(grep('/repo'), { ask: ['Read(./secrets/**)'] }).verdict).toBe('ask');
     expect(decide(grep('/repo/docs'), { ask: ['Read(./secrets/**)'] }).verdict).toBe('allow');

@@ -3,6 +3,7 @@ import { isKernelPath, isProtected, isWithinRoots } from './path.js';
 import { isWindowsDevice, SHORT_NAME, toPosixPath, toWindowsName } from './platform.js';
 import type { JudgedAccess, PermissionCall, PermissionPolicy } from './policy.js';
 import type { PathIndex } from './rules/path-index.js';
+import { globsBelow } from './rules/path-pattern.js';
 import { type CompiledRule, EDIT_TOOLS, READ_TOOLS, type RuleIndex } from './rules/rule-index.js';
 import { HOLE } from './shell/hole.js';
 
@@ -154,7 +155,8 @@ export function exclusionsOf(call: PermissionCall, policy: PermissionPolicy): st
   const found = new Set<string>();
   for (const access of accessesOf(call, policy)) {
     for (const form of formsOf(access, policy)) {
-      for (const index of indexes) for (const { pattern } of index?.below(form) ?? []) found.add(pattern.absolute);
+      const patterns = indexes.flatMap((index) => index?.below(form) ?? []);
+      for (const { pattern } of patterns) for (const glob of globsBelow(pattern, form, access.path)) found.add(glob);
     }
   }
   return [...found];

@@ -3,7 +3,7 @@ import type { PermissionBehavior } from '../../protocol/index.js';
 import { TOOL_SCHEMAS } from '../../protocol/plain.js';
 import type { WrittenRule } from '../permissions/layers.js';
 import { compileRules } from '../permissions/rules/book.js';
-import { isKnownTool, parseWritten } from '../permissions/rules/written.js';
+import { isKnownTool, PARTS, parseWritten } from '../permissions/rules/written.js';
 import { didYouMean, findNearName } from './near-name.js';
 
 export interface RuleFault {
@@ -72,7 +72,7 @@ function findWritingFault(
   }
   for (const { text, tool, problem } of parseWritten(rule)) {
     if (problem !== undefined) return error(`${JSON.stringify(text)}: ${problem}`);
-    if (/[\s()]/.test(tool)) return error(`${JSON.stringify(tool)} is no name of a tool`);
+    if (/[\s(){}"]/.test(tool)) return error(`${JSON.stringify(tool)} is no name of a tool`);
     if (tool.includes('*') || isKnownTool(tool, tools)) continue;
     const near = findNearName(tool, [...Object.keys(TOOL_SCHEMAS), ...tools]);
     const isMisspelled = behavior !== 'allow' && near !== undefined && near.distance <= 1;
@@ -88,6 +88,6 @@ const isWritten = (rule: unknown): rule is WrittenRule =>
   (typeof rule === 'object' &&
     rule !== null &&
     !Array.isArray(rule) &&
-    Object.values(rule).every((part) => typeof part === 'string'));
+    Object.entries(rule).every(([name, part]) => typeof part === 'string' || !PARTS.has(name)));
 
 const error = (text: string): RuleFault => ({ severity: 'error', text });

@@ -14,6 +14,8 @@ const MANY: GlobToken = { kind: 'many' };
 /** `*`, `?`, `[a-z]` and `\x`, as in .gitignore; with `onlyStars` nothing but `*` is special. */
 export function parseGlob(pattern: string, { onlyStars = false }: { onlyStars?: boolean } = {}): GlobToken[] {
   const tokens: GlobToken[] = [];
+  // Where one set is not closed, none behind it is.
+  let isOpen = false;
   const addText = (text: string): void => {
     for (const char of text) tokens.push({ kind: 'text', text: char });
   };
@@ -27,9 +29,11 @@ export function parseGlob(pattern: string, { onlyStars = false }: { onlyStars?: 
     } else if (char === '?' && !onlyStars) {
       tokens.push({ kind: 'one' });
     } else if (char === '[' && !onlyStars) {
-      const set = parseSet(pattern, at);
-      if (set === undefined) addText(char);
-      else {
+      const set = isOpen ? undefined : parseSet(pattern, at);
+      if (set === undefined) {
+        isOpen = true;
+        addText(char);
+      } else {
         tokens.push({ kind: 'one', accepts: set.accepts });
         at = set.end;
       }
@@ -44,18 +48,73 @@ export function parseGlob(pattern: string, { onlyStars = false }: { onlyStars?: 
 function parseSet(pattern: string, start: number): { end: number; accepts: (char: string) => boolean } | undefined {
   const isNegated = pattern[start + 1] === '!' || pattern[start + 1] === '^';
   const first = start + (isNegated ? 2 : 1);
-  const end = pattern.indexOf(']', first + 1);
-  if (end === -1) return undefined;
   const ranges: [string, string][] = [];
-  for (let at = first; at < end; at += 1) {
-    if (pattern[at] === '\\' && at + 1 < end) at += 1;
-    const from = pattern.charAt(at);
-    const isRange = pattern[at + 1] === '-' && at + 2 < end;
-    ranges.push([from, isRange ? pattern.charAt(at + 2) : from]);
-    if (isRange) at += 2;
+  let at = first;
+  const next = (): string => {
+    if (pattern[at] === '\\' && at + 1 < pattern.length) at += 1;
+    const char = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
+    at += char.length;
+    return char;
+  };
+  while (at < pattern.length && (pattern[at] !== ']' || at === first)) {
+    CLASS.lastIndex = at;
+    const [whole = '', kind = ''] = CLASS.exec(pattern) ?? [];
+    if (CLASSES.has(kind)) {
+      ranges.push(...(CLASSES.get(kind) ?? []));
+      at += whole.length;
+      continue;
+    }
+    const from = next();
+    const isRange = pattern[at] === '-' && at + 1 < pattern.length && pattern[at + 1] !== ']';
+    if (isRange) at += 1;
+    ranges.push([from, isRange ? next() : from]);
   }
+  if (at >= pattern.length) return undefined;
   const isListed = (char: string): boolean => ranges.some(([from, to]) => char >= from && char <= to);
-  return { end, accepts: (char) => isListed(char) !== isNegated };
+  return { end: at, accepts: (char) => isListed(char) !== isNegated };
+}
+
+const CLASS = /\[:(\w{5,6}):\]/y;
+const CLASSES = new Map<string, [string, string][]>(
+  Object.entries({
+    alnum: '09AZaz',
+    alpha: 'AZaz',
+    blank: '  \t\t',
+    cntrl: '\u0001\u001f\u007f\u007f',
+    digit: '09',
+    graph: '!~',
+    lower: 'az',
+    print: ' ~',
+    punct: '!/:@[`{~',
+    space: '  \t\r',
+    upper: 'AZ',
+    xdigit: '09AFaf',
+  }).map(([kind, ends]) => [kind, (ends.match(/[^]{2}/g) ?? []).map(([from = '', to = '']) => [from, to])]),
+);
+
+/**
+ * As ripgrep takes a pattern. Braces, a bracket that is not closed and a space at the end are themselves here, which it
+ * would take for more; of sets that it reads in another way any sign may be meant.
+ */
+export function toSearchGlob(pattern: string): string {
+  let glob = '';
+  let isOpen = false;
+  for (let at = 0; at < pattern.length; at += 1) {
+    const char = pattern.charAt(at);
+    const set = char === '[' && !isOpen ? parseSet(pattern, at) : undefined;
+    if (char === '\\' && at + 1 < pattern.length) {
+      at += 1;
+      glob += `\\${pattern.charAt(at)}`;
+    } else if (set !== undefined) {
+      const text = pattern.slice(at, set.end + 1);
+      glob += /[\u0080-\uffff]/.test(text) ? '*' : /\\|\[:/.test(text) ? '?' : text;
+      at = set.end;
+    } else {
+      isOpen ||= char === '[';
+      glob += '{}[\\'.includes(char) || (char === ' ' && at === pattern.length - 1) ? `\\${char}` : char;
+    }
+  }
+  return glob;
 }
 
 const takes = (token: GlobToken | undefined, char: string): boolean =>

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path/posix';
 import { HOLE, hasHole } from '../shell/hole.js';
 import { looksLikeFile } from './file-name.js';
-import { type GlobToken, matchesGlob, mayMatchGlob, parseGlob } from './glob.js';
+import { type GlobToken, matchesGlob, mayMatchGlob, parseGlob, toSearchGlob } from './glob.js';
 
 /** One name on the way of a path pattern; `undefined` stands for `**`. */
 export type Step =
@@ -20,8 +20,8 @@ export interface PathPattern {
   isAnywhere: boolean;
   /** It says itself that it is about a folder: `a/` or `a/**`. */
   isFolder?: boolean;
-  /** As .gitignore would have it, with the absolute anchor: for programs that search. */
-  absolute: string;
+  /** The steps as programs that search take them. */
+  globs: readonly string[];
 }
 
 export interface PatternPlace {
@@ -58,13 +58,12 @@ function compileOne(text: string, { base, home, folds = false }: PatternPlace): 
   const fold = (part: string): string => (folds ? part.toLowerCase() : part);
   const anchor = fold(resolve(from, ...head));
   const isAnywhere = tail[0] === '**' && head.length === 0 && !/^(?:\/|~|\.\/)/.test(text);
-  const steps = tail
-    .filter((name, index) => name !== '**' || tail[index - 1] !== '**')
-    .map((name) => toStep(fold(name)));
-  const start = isAnywhere || anchor === '/' ? '' : anchor;
-  const absolute = [start, ...tail].join('/') || '/';
-  return { anchor, steps, isAnywhere, absolute, ...(isFolder && { isFolder }) };
+  const parts = tail.filter((name, index) => name !== '**' || tail[index - 1] !== '**');
+  const steps = parts.map((name) => toStep(fold(name)));
+  return { anchor, steps, isAnywhere, globs: parts.map(toSearchGlob), ...(isFolder && { isFolder }) };
 }
+
+const escapeGlob = (name: string): string => name.replace(/[\\*?[\]{}]| $/g, '\\$&');
 
 function locate(text: string, { base, home }: PatternPlace): { from: string; rest: string; isBare: boolean } {
   if (text.startsWith('//')) return { from: '/', rest: text.slice(2), isBare: false };
@@ -141,6 +140,25 @@ export function reachesBelow(pattern: PathPattern, folder: string): boolean {
   if (!isBelow(pattern.anchor, folder)) return false;
   const names = namesOf(folder.slice(pattern.anchor === '/' ? 0 : pattern.anchor.length));
   return live(pattern.steps, names, matchesName).size > 0;
+}
+
+/**
+ * What is matched below the folder, as .gitignore would have it, absolute, for programs that search there. The folder may
+ * be in the middle of the pattern: then what is left of it counts from there. `real` is where the folder is found.
+ */
+export function globsBelow(pattern: PathPattern, folder: string, real = folder): string[] {
+  const { anchor, steps, isAnywhere, globs } = pattern;
+  const start = real === '/' ? '' : real;
+  if (!isAnywhere && isBelow(folder, anchor)) {
+    const way = namesOf(folder === '/' ? anchor : anchor.slice(folder.length)).map(escapeGlob);
+    return [[start, ...way, ...globs].join('/') || '/'];
+  }
+  const names = namesOf(isAnywhere || anchor === '/' ? folder : folder.slice(anchor.length));
+  // What stands behind `**` is found with it.
+  const open = [...live(steps, names, matchesName)].filter(
+    (at) => at < steps.length && (at === 0 || steps[at - 1] !== undefined),
+  );
+  return open.map((at) => [isAnywhere && at === 0 ? '' : start, ...globs.slice(at)].join('/'));
 }
 
 /** As before, but of patterns that hold anywhere only those whose own folder is there. */

@@ -65,10 +65,13 @@ const FILE_TOOLS = new Set([
   'LS',
 ]);
 
+/** Of a rule that is an object. */
+export const PARTS: ReadonlySet<string> = new Set(['tool', 'path', 'command', 'behavior', 'reason']);
+
 /** One object may be several rules: any tool with a path is reading and editing. */
 export function parseWritten(written: WrittenRule): Rule[] {
   if (typeof written === 'string') return [parseRule(written)];
-  const { tool = '*', path, command, behavior, reason, ...others } = written;
+  const { tool = '*', path, command, behavior, reason } = written;
   const common = {
     text: describe(written),
     ...(reason !== undefined && { reason }),
@@ -77,11 +80,12 @@ export function parseWritten(written: WrittenRule): Rule[] {
   const name = canonicalToolName(tool.trim());
   const isAny = name === '*';
   // Without the word that was meant to narrow it, it would be about every call.
-  const [other] = Object.keys(others);
-  const narrowing = path ?? command;
-  if (other !== undefined || narrowing?.trim() === '') {
+  const strange = Object.keys(written).find((part) => !PARTS.has(part));
+  if (strange !== undefined || (path ?? command)?.trim() === '') {
     const problem =
-      other === undefined ? 'its path or command is empty' : `${JSON.stringify(other)} is no key of a rule`;
+      strange === undefined
+        ? 'its path or command is empty'
+        : `${JSON.stringify(strange)} is no key of a rule; known are ${[...PARTS].join(', ')}`;
     return [{ ...common, tool: name, specifier: '', problem }];
   }
   if (path !== undefined && command !== undefined) {
