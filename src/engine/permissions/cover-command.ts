@@ -150,10 +150,14 @@ const isNamed = (text: string, word: ShellWord | undefined, { isCode }: { isCode
 
 const TAKES_TEXT = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--author|--date)$/;
 
+/** A message, whatever it begins with. */
+export const isTextOfFlag = (words: readonly ShellWord[], at: number): boolean =>
+  words[at]?.splits === false && TAKES_TEXT.test(words[at - 1]?.value ?? '');
+
 /** What a command prints, or a name of a file, may begin with a dash. */
 function mayBeFlag(words: readonly ShellWord[], at: number): boolean {
   const { value, splits } = words[at] as ShellWord;
-  if (!splits && TAKES_TEXT.test(words[at - 1]?.value ?? '')) return false;
+  if (isTextOfFlag(words, at)) return false;
   return splits || (literalStart(value) === '' && hasHole(value) && !value.startsWith(HOLE.number));
 }
 
