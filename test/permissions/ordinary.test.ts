@@ -168,6 +168,21 @@ it.each([`printf "$(cat a)" b`, `printf $X '%s' a`, `printf -v PATH '%s' "$(cat 
   },
 );
 
+it.each<[string, string, string]>([
+  ['Bash(python3 scripts/gen.py:*)', 'cat data.csv | python3 scripts/gen.py', 'allow'],
+  ['Bash(python3 scripts/gen.py:*)', 'python3 scripts/gen.py -v < data.csv', 'allow'],
+  ['Bash(python3 scripts/gen.py:*)', 'X=$(python3 scripts/gen.py); echo "$X"', 'allow'],
+  ['Bash(node:*)', 'cat a | node', 'ask'],
+  ['Bash(node:*)', 'cat a | node -', 'ask'],
+  ['Bash(node --import ./a.js:*)', 'cat a | node --import ./a.js', 'ask'],
+  ['Bash(node inspect:*)', 'cat a | node inspect', 'ask'],
+  ['Bash(python3 /dev/stdin:*)', 'cat a | python3 /dev/stdin', 'ask'],
+  ['Bash(sqlite3 a.db:*)', 'cat a | sqlite3 a.db', 'ask'],
+])('D2 what comes in is run only where no script is named: %s, %s: %s', (rule, command, verdict) => {
+  const setup = { cwd: '/repo', trusted: true, allow: [rule] };
+  expect(judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict).toBe(verdict);
+});
+
 it('D2 at most 5 % of the commands of ordinary work are asked about', () => {
   const commands = WORK.split('\n').map((line) => line.replaceAll('\\n', '\n'));
   const asked = commands.filter((command) => {

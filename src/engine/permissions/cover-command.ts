@@ -132,6 +132,7 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   if (
     INTERPRETERS.test(basename(name)) &&
     segment.isPiped &&
+    !namesScript(segment) &&
     open.every(({ value }) => value.startsWith('-') || /^\/(?:dev|proc)\//.test(value))
   ) {
     return no('It runs what comes on its standard input');
@@ -140,6 +141,14 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   if (pattern.kind !== 'exact' && name === 'git' && !runsAtRoot(segment, context)) return no(OTHER_REPOSITORY);
   const written = coverWrites(segment, context);
   return written ?? { isCovered: true, rule };
+}
+
+const TAKES_SCRIPT = /^(?:python[\d.]*|node|nodejs|perl|ruby|php|lua|luajit|Rscript|tclsh|tsx|ts-node)$/;
+
+/** It runs a file, and what comes on standard input is what that reads. */
+function namesScript({ words: [name, script] }: Segment): boolean {
+  if (script === undefined || !TAKES_SCRIPT.test(basename(name?.value ?? '')) || !isLiteralWord(script)) return false;
+  return /[./]/.test(script.value) && !/^-|^\/(?:dev|proc)\//.test(script.value);
 }
 
 /** The rule says the flag itself. */
