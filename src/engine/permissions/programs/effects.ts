@@ -97,7 +97,7 @@ export function touchesOf(
   const trees = git === undefined ? [] : treesOfGit(git);
   for (const path of trees) touches.push({ path, access: 'write', below: 'tree' });
   for (const folder of git === undefined ? [] : sweptByGit(git)) {
-    touches.push({ path: folder, access: 'write', below: 'changed', isPossible: true });
+    touches.push({ path: folder, access: 'write', below: 'changed' });
     for (const path of guardedBelow(folder)) touches.push({ path, access: 'write', isPossible: true, ifThere: true });
   }
   for (const tree of trees) {
