@@ -1,5 +1,6 @@
 /** Protected files, where the folder or the name is only known when the line runs. */
 import { describe, expect, it } from 'vitest';
+import { judgeCase } from '../../src/engine/permissions/check.js';
 import { commandAccesses } from '../../src/engine/permissions/command.js';
 import { decidePermission } from '../../src/engine/permissions/decide.js';
 import { compileRules } from '../../src/engine/permissions/rules/book.js';
@@ -110,5 +111,34 @@ describe('E3 a name that is handed on', () => {
     "sed 's/window/w/' evil",
   ])('%s is no change of one', (command) => {
     expect(judge(command)).toBe('allow');
+  });
+});
+
+describe('E2 what a search finds', () => {
+  const judge = (command: string, rules: object): string =>
+    judgeCase({ id: 1, setup: { cwd: '/repo', trusted: true, ...rules }, input: { tool: 'Bash', command } }).verdict;
+
+  it.each([
+    "find . -name '*ettings.json' -exec cp evil {} \\;",
+    "find . -name '*.mcp.json' -exec cp evil {} \\;",
+    "find . -name '*re-commit' -exec cp evil {} \\;",
+    "find . -name '*.claude' -exec rm -rf {} +",
+    'find ./ -name settings.json -exec cp evil {} \\;',
+    'find ./ -type f | xargs -n1 cp evil',
+    'for f in $(find ./ -type f); do cp evil $f; done',
+    'find /repo/ -type f -exec cp evil {} \\;',
+    'find ./ -type d -exec cp evil {}/settings.json \\;',
+  ])('%s may be a protected file', (command) => {
+    for (const rules of [{ allow: ['Bash(cp:*)', 'Bash(rm:*)'] }, { allow: ['Bash'] }, { mode: 'bypassPermissions' }])
+      expect([rules, judge(command, rules)]).toEqual([rules, 'ask']);
+  });
+
+  it.each([
+    "find . -name '*.ts' -exec cp a {} \\;",
+    'find src -type f -exec cp a {} \\;',
+    "find ./ -name '*.orig' | xargs rm",
+    "find ./ -name '*.json' -exec cat {} +",
+  ])('%s may not', (command) => {
+    expect(judge(command, { allow: ['Bash(cp:*)', 'Bash(rm:*)'] })).toBe('allow');
   });
 });

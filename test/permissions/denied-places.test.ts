@@ -203,3 +203,41 @@ describe('E2 what is changed without being named', () => {
     expect(judge(command, { allow: ['Bash(git:*)'], deny: [] })).toBe('ask');
   });
 });
+
+describe('E2 what lies below a folder that only a pattern matches', () => {
+  it.each([
+    'grep -rn x *',
+    'grep -rn x */',
+    'grep -r x c*',
+    'grep -r x con?',
+    'grep -r x [c]onf',
+    'rg x ./c*',
+    'for d in */; do grep -r x "$d"; done',
+    "find . -name '*onf' -exec grep -r x {} +",
+    'diff -r ./c* src',
+    'cp -r c* out',
+    'mv c* out',
+    'rm -r c*',
+  ])('%s is asked about', (command) => {
+    for (const rule of ['Read(./conf/prod.env)', 'Read(./conf/keys/**)'])
+      expect([rule, judge(command, { allow: ['Bash(cp:*)', 'Bash(mv:*)', 'Bash(rm:*)'], deny: [rule] })]).toEqual([
+        rule,
+        'ask',
+      ]);
+  });
+
+  it.each(['rm -r c*', 'mv c* out', 'chmod -R u+w c*'])('%s changes it', (command) => {
+    expect(judge(command, { allow: ['Bash(rm:*)', 'Bash(mv:*)', 'Bash(chmod:*)'], deny: ['Edit(./conf/k)'] })).toBe(
+      'ask',
+    );
+  });
+
+  it.each(['grep -rn x s*', 'grep -rn x src/*', 'grep -rn x *', "grep -rn --include='*.ts' x *", 'ls c*', 'cat c*'])(
+    '%s goes elsewhere',
+    (command) => {
+      expect(judge(command, { deny: command.includes(' *') ? ['Read(./.env)'] : ['Read(./conf/prod.env)'] })).toBe(
+        'allow',
+      );
+    },
+  );
+});

@@ -151,6 +151,38 @@ grep -rn --include=*.ts foo src
 python3 scripts/gen.py > src/gen.ts
 npm run build -- --outDir dist`;
 
+it.each([
+  `printf '%s\\n' "$(git rev-parse HEAD)"`,
+  `printf "%s: %d\\n" "$(basename src/a.ts)" "$(wc -l < src/a.ts)"`,
+  `printf -- '%s' "$HOME"`,
+])('D2 what comes behind a format is no flag: %s', (command) => {
+  const setup = { cwd: '/repo', trusted: true };
+  expect(judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict).toBe('allow');
+});
+
+it.each([`printf "$(cat a)" b`, `printf $X '%s' a`, `printf -v PATH '%s' "$(cat a)"`, `printf '%n' "$X"`])(
+  'D1 what may be one in its place is: %s',
+  (command) => {
+    const setup = { cwd: '/repo', trusted: true };
+    expect(judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict).toBe('ask');
+  },
+);
+
+it.each<[string, string, string]>([
+  ['Bash(python3 scripts/gen.py:*)', 'cat data.csv | python3 scripts/gen.py', 'allow'],
+  ['Bash(python3 scripts/gen.py:*)', 'python3 scripts/gen.py -v < data.csv', 'allow'],
+  ['Bash(python3 scripts/gen.py:*)', 'X=$(python3 scripts/gen.py); echo "$X"', 'allow'],
+  ['Bash(node:*)', 'cat a | node', 'ask'],
+  ['Bash(node:*)', 'cat a | node -', 'ask'],
+  ['Bash(node --import ./a.js:*)', 'cat a | node --import ./a.js', 'ask'],
+  ['Bash(node inspect:*)', 'cat a | node inspect', 'ask'],
+  ['Bash(python3 /dev/stdin:*)', 'cat a | python3 /dev/stdin', 'ask'],
+  ['Bash(sqlite3 a.db:*)', 'cat a | sqlite3 a.db', 'ask'],
+])('D2 what comes in is run only where no script is named: %s, %s: %s', (rule, command, verdict) => {
+  const setup = { cwd: '/repo', trusted: true, allow: [rule] };
+  expect(judgeCase({ id: 1, setup, input: { tool: 'Bash', command } }).verdict).toBe(verdict);
+});
+
 it('D2 at most 5 % of the commands of ordinary work are asked about', () => {
   const commands = WORK.split('\n').map((line) => line.replaceAll('\\n', '\n'));
   const asked = commands.filter((command) => {

@@ -210,6 +210,21 @@ describe('E2 rules that name more than they seem to', () => {
     },
   );
 
+  it.each(['git clean -fdx', 'git clean -fd .', 'git clean -fdx -e -n', 'git stash -a', 'git stash push -u'])(
+    '%s may take away what must not be read',
+    (command) => {
+      for (const rule of ['Read(./.env)', 'Read(./secrets/**)', 'Edit(./.env)'])
+        expect([rule, judge(command, { allow: ['Bash(git:*)'], deny: [rule] })]).toEqual([rule, 'ask']);
+    },
+  );
+
+  it.each(['git clean -nd', 'git clean -fdx dist', 'git stash', 'git stash push -u -- src'])(
+    '%s does not',
+    (command) => {
+      expect(judge(command, { allow: ['Bash(git:*)'], deny: ['Read(./.env)'] })).toBe('allow');
+    },
+  );
+
   it('git clean of one folder changes that', () => {
     expect(judge('git clean -fd dist', { allow: ['Bash'], deny: ['Edit(/docs/**)'] })).toBe('allow');
   });

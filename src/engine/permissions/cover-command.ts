@@ -132,6 +132,7 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   if (
     INTERPRETERS.test(basename(name)) &&
     segment.isPiped &&
+    !namesScript(segment) &&
     open.every(({ value }) => value.startsWith('-') || /^\/(?:dev|proc)\//.test(value))
   ) {
     return no('It runs what comes on its standard input');
@@ -142,6 +143,14 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   return written ?? { isCovered: true, rule };
 }
 
+const TAKES_SCRIPT = /^(?:python[\d.]*|node|nodejs|perl|ruby|php|lua|luajit|Rscript|tclsh|tsx|ts-node)$/;
+
+/** It runs a file, and what comes on standard input is what that reads. */
+function namesScript({ words: [name, script] }: Segment): boolean {
+  if (script === undefined || !TAKES_SCRIPT.test(basename(name?.value ?? '')) || !isLiteralWord(script)) return false;
+  return /[./]/.test(script.value) && !/^-|^\/(?:dev|proc)\//.test(script.value);
+}
+
 /** The rule says the flag itself. */
 const isNamed = (text: string, word: ShellWord | undefined, { isCode }: { isCode: boolean }): boolean => {
   const flag = isCode ? undefined : /^--?[A-Za-z-]+/.exec(word?.value ?? '')?.[0];
@@ -150,10 +159,14 @@ const isNamed = (text: string, word: ShellWord | undefined, { isCode }: { isCode
 
 const TAKES_TEXT = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--author|--date)$/;
 
+/** A message, whatever it begins with. */
+export const isTextOfFlag = (words: readonly ShellWord[], at: number): boolean =>
+  words[at]?.splits === false && TAKES_TEXT.test(words[at - 1]?.value ?? '');
+
 /** What a command prints, or a name of a file, may begin with a dash. */
 function mayBeFlag(words: readonly ShellWord[], at: number): boolean {
   const { value, splits } = words[at] as ShellWord;
-  if (!splits && TAKES_TEXT.test(words[at - 1]?.value ?? '')) return false;
+  if (isTextOfFlag(words, at)) return false;
   return splits || (literalStart(value) === '' && hasHole(value) && !value.startsWith(HOLE.number));
 }
 

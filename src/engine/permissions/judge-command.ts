@@ -103,7 +103,10 @@ class Search {
       const asWrite = access === 'read' ? undefined : look(edits, form, key);
       if (asWrite !== undefined && this.#add(toHit(asWrite, { form, isCertain: isCertain && access === 'write' })))
         return true;
-      if (key === undefined) continue;
+      if (key === undefined) {
+        this.#belowPattern(form, given);
+        continue;
+      }
       // What is moved or linked can be read under another name.
       const inside = below && (edits.findBelow(form) ?? (below === 'changed' ? reads.findBelow(form) : undefined));
       if (inside !== undefined) this.#add({ rule: inside, isCertain: false, about: form, path: form });
@@ -116,6 +119,21 @@ class Search {
       }
     }
     return false;
+  }
+
+  /** `grep -r x *` opens what lies below whatever the pattern matches, and `mv s* y` takes it along. */
+  #belowPattern(form: string, given: LineTouch): void {
+    const { recurses, below } = given.touch;
+    const { reads, edits } = this.#rules;
+    const inside = `${form}/${HOLE.below}`;
+    const changed =
+      below && (edits.findPossible(inside) ?? (below === 'changed' ? reads.findPossible(inside) : undefined));
+    if (changed !== undefined) this.#add({ rule: changed, isCertain: false, about: form, path: form });
+    if (recurses !== true) return;
+    for (const { pattern, rule } of reads.possible(inside)) {
+      if (!mayBeOpened(pattern, given.touch) || this.#isLeftOut(pattern, given)) continue;
+      this.#add({ rule, isCertain: false, about: form, path: form });
+    }
   }
 
   /** The word is the path that it looks like: what would be opened if it were none is not. */

@@ -51,6 +51,8 @@ function protectedForm(
     (form) => own.some((place) => mayBeAt(form, place)) || (isNamed && (isProtected(form) || mayBeProtected(form))),
   );
   if (found !== undefined) return shown(found);
+  const searched = access === 'write' ? names.find((form) => mayBeFound(form, policy)) : undefined;
+  if (searched !== undefined) return shown(searched);
   if (access === 'write' && mayLieInProtected(path, { isAnywhere: folders === undefined, moves })) return path;
   if (access === 'write' && (isLost === 'link' || (isLost === 'tree' && endsAsProtected(path.split('/'))))) return path;
   if (below === undefined || below === 'patched') return undefined;
@@ -69,6 +71,26 @@ const movesOf = (segments: readonly Segment[]): string[] =>
   segments
     .filter((segment) => /^(?:cd|pushd)$/.test(nameOf(segment)))
     .flatMap(({ words }) => words.slice(1).map(({ value }) => value));
+
+/** How files are called that programs obey, in a protected folder or as such. */
+const OBEYED = [
+  ...PROTECTED,
+  ...NAMES_INSIDE,
+  ...'applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg'.split(
+    ' ',
+  ),
+  ...'post-commit pre-rebase post-checkout post-merge pre-push post-rewrite pre-receive update post-update'.split(' '),
+];
+
+/** What is found below a folder that programs start from may be such a file, unless its name ends otherwise. */
+function mayBeFound(form: string, { roots, cwd, home }: PermissionPolicy): boolean {
+  const at = form.indexOf(HOLE.below);
+  if (at === -1 || !form.startsWith('/')) return false;
+  const folder = form.slice(0, at).replace(/(?<=.)\/+$/, '');
+  if (![...roots, cwd, home].some((start) => isInside(folder, start))) return false;
+  const end = foldNames(form.slice(form.lastIndexOf(HOLE.below) + 1));
+  return end.includes('/') ? endsAsProtected(end.split('/')) : OBEYED.some((name) => name.endsWith(end));
+}
 
 const GIT_HOOK = /^(?:(?:pre|post)-[a-z-]+|applypatch-msg|prepare-commit-msg|commit-msg|update|fsmonitor-watchman)$/;
 

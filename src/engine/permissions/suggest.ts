@@ -1,9 +1,11 @@
 import { dirname } from 'node:path';
 import type { PermissionMode, PermissionUpdate } from '../../protocol/index.js';
+import { isTextOfFlag } from './cover-command.js';
 import { isProtected } from './path.js';
+import { isHarmlessVariable } from './programs/variables.js';
 import { splitWords } from './rules/command-pattern.js';
 import type { CommandReading, Segment } from './shell/reading.js';
-import { isLiteralWord } from './shell/word.js';
+import { isLiteralWord, type ShellWord } from './shell/word.js';
 
 /** What an approval may add so that the like is not asked again. Always the narrowest thing that helps. */
 
@@ -49,9 +51,10 @@ export function suggestForEdit({ mode, path, addsDirectory }: EditPlace): Permis
 /** Commands whose arguments are others each time, and that do no more harm with one than with another. */
 const VARYING = new Set(
   (
-    'git add|git commit|git checkout|git switch|git stash|git fetch|git pull|git merge|npm test|npm ci|pnpm test|' +
+    'git add|git commit|git checkout|git switch|git stash push|git stash show|git fetch|git pull|git merge|npm test|npm ci|pnpm test|' +
     'yarn test|bun test|cargo build|cargo test|cargo check|cargo clippy|cargo fmt|go test|go build|go vet|dotnet test|dotnet build|' +
-    'gh pr|gh issue|gh run|docker compose|uv sync'
+    'gh pr view|gh pr list|gh pr diff|gh pr checks|gh pr status|gh pr create|gh issue view|gh issue list|gh run view|gh run list|' +
+    'gh run watch|docker compose ps|docker compose logs|docker compose up|docker compose build|uv sync'
   ).split('|'),
 );
 const RUNNERS = /^(?:npm|pnpm|yarn|bun) run$/;
@@ -62,10 +65,12 @@ const MAX_RULES = 5;
  * what runs, or more than was asked.
  */
 export function suggestForCommand({ line, doubts }: CommandReading, open?: readonly Segment[]): PermissionUpdate[] {
-  if (doubts.length > 0 || open === undefined || /\n/.test(line.trim()) || line.trim() !== line) return [];
+  if (doubts.length > 0 || open === undefined || line.trim() !== line) return [];
   if (!open.every(isExpressible)) return [];
   const [only] = open;
   const isWrapped = open.some(({ outer }) => outer !== undefined);
+  // Of several lines only what a rule says by its beginning: a message may well have more than one.
+  if (line.includes('\n') && (isWrapped || !open.every((segment) => beginningOf(segment) !== undefined))) return [];
   if (isWrapped && only !== undefined) return isText(line) ? [exactly([line])] : [];
   const texts = [...new Set(open.map(toRule))];
   return texts.length > 0 && texts.length <= MAX_RULES ? [exactly(texts)] : [];
@@ -80,16 +85,24 @@ const exactly = (texts: readonly string[]): PermissionUpdate =>
 /** A star in it would be read as a pattern. */
 const isText = (line: string): boolean => !line.includes('*');
 
-function isExpressible({ words, assignments }: Segment): boolean {
-  return assignments.length === 0 && words.every((word) => isLiteralWord(word) && !/[\n*\\]/.test(word.value));
+function isExpressible(segment: Segment): boolean {
+  const { words, assignments } = segment;
+  const isPlain = (word: ShellWord): boolean => isLiteralWord(word) && !/[\n*\\]/.test(word.value);
+  const isMessage = (at: number): boolean => isTextOfFlag(words, at) && beginningOf(segment) !== undefined;
+  return assignments.every(isHarmlessVariable) && words.every((word, at) => isPlain(word) || isMessage(at));
 }
 
-function toRule({ words }: Segment): string {
+/** The words by which it is told from others, where those that follow are others each time. */
+function beginningOf({ words }: Segment): string | undefined {
   const values = words.map(({ value }) => value);
-  const two = values.slice(0, 2).join(' ');
-  if (VARYING.has(two)) return `${two}:*`;
-  if (RUNNERS.test(two) && values[2] !== undefined && !values[2].startsWith('-')) return `${two} ${values[2]}:*`;
-  return values.map(quote).join(' ');
+  const [two = '', three = ''] = [2, 3].map((count) => values.slice(0, count).join(' '));
+  if (RUNNERS.test(two) && values[2] !== undefined && !values[2].startsWith('-')) return three;
+  return [three, two].find((beginning) => VARYING.has(beginning));
+}
+
+function toRule(segment: Segment): string {
+  const beginning = beginningOf(segment);
+  return beginning === undefined ? segment.words.map(({ value }) => quote(value)).join(' ') : `${beginning}:*`;
 }
 
 /** As it is where that is read back as the same word. */

@@ -96,8 +96,10 @@ export function touchesOf(
   }
   const trees = git === undefined ? [] : treesOfGit(git);
   for (const path of trees) touches.push({ path, access: 'write', below: 'tree' });
-  for (const path of git === undefined ? [] : sweptByGit(git))
-    touches.push({ path, access: 'write', isPossible: true, ifThere: true });
+  for (const folder of git === undefined ? [] : sweptByGit(git)) {
+    touches.push({ path: folder, access: 'write', below: 'changed' });
+    for (const path of guardedBelow(folder)) touches.push({ path, access: 'write', isPossible: true, ifThere: true });
+  }
   for (const tree of trees) {
     for (const path of guardedBelow(tree))
       touches.push({ path, access: 'write', isPossible: true, ifThere: true, tree });

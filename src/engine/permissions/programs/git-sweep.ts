@@ -26,17 +26,23 @@ export function treesOfGit({ subcommand, args, folders, trees }: GitCall): strin
 /** Protected files below a folder. */
 export const guardedBelow = (folder: string): string[] => NAMES.map((name) => under([folder], name));
 
-/** Protected files that it takes along if they are there. */
+/** Folders that it takes away from whatever it does not track. */
 export function sweptByGit({ subcommand, args, folders }: GitCall): string[] {
   const operands = subcommand === 'clean' ? cleaned(args) : subcommand === 'stash' ? stashed(args) : undefined;
   const wide = operands?.length === 0 ? ['.'] : (operands?.filter(isWide) ?? []);
   const places = wide.map((path) => (/^[./]+$/.test(path) ? path : '.'));
-  return [...new Set(places)].flatMap((place) => NAMES.map((name) => under([...folders, place], name)));
+  return [...new Set(places)].map((place) => under([...folders, place], '.'));
 }
 
 function cleaned(args: readonly string[]): string[] | undefined {
-  const isShown = args.some((arg) => /^-[dfiqxX]*n|^--dr/.test(arg));
-  return isShown ? undefined : operandsOf(args, CLEAN);
+  return onlyShows(args) ? undefined : operandsOf(args, CLEAN);
+}
+
+/** It says what it would remove. Not where that may be a pattern to spare (`-e -n`), or be taken back (`--no-dry-run`). */
+function onlyShows(args: readonly string[]): boolean {
+  const flags = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
+  const isClear = flags.every((arg) => !hasHole(arg) && !/^-[^-]*e|^--(?:e|no-)/.test(arg));
+  return isClear && flags.some((arg) => /^-[dfiqxX]*n|^--dr/.test(arg));
 }
 
 function stashed(args: readonly string[]): string[] | undefined {

@@ -50,7 +50,8 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   find: judgeFind,
   test: judgeTest,
   '[': (args) => (args.at(-1) === ']' ? judgeTest(args.slice(0, -1)) : undefined),
-  printf: (args) => (isHarmlessFormat(args) ? { ...TEXT, hasBadFlags: true } : undefined),
+  // Behind its format nothing is a flag.
+  printf: (args) => (isHarmlessFormat(args) ? TEXT : undefined),
   echo: () => TEXT,
   true: () => TEXT,
   false: () => TEXT,

@@ -54,8 +54,8 @@ export interface WriterSpec {
   brings?: { with: string; what: 'copies' | 'inside' | 'links' | 'renamed' | 'unknown' };
   /** Without a folder it opens what lies below the current one. */
   readsHere?: boolean;
-  /** It changes files below the current folder that nobody names: `always`, or where no folder is named. */
-  here?: 'always' | 'unnamed';
+  /** It changes files below the current folder that nobody names. */
+  here?: 'always';
   /** Flags whose value is the folder that its operands start from. */
   starts?: string;
   /** Files that it changes without naming them. */
@@ -322,7 +322,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   'git restore': { writes: 'all', spreads: 'folder' },
   'git rm': { writes: 'all', spreads: 'r' },
   'git mv': { writes: 'all', joins: 'last', spreads: 'sources', brings: { with: 'always', what: 'copies' } },
-  'git clean': { writes: 'all', spreads: 'folder', here: 'unnamed', scripts: 'e exclude', plain: 'dfnqxX' },
+  'git clean': { writes: 'all', spreads: 'folder', scripts: 'e exclude', plain: 'dfnqxX' },
   'git apply': { writes: 'all', outputs: 'directory', takesNames: true, here: 'always' },
   'git am': { writes: 'none', outputs: 'directory', takesNames: true, here: 'always' },
   'git checkout-index': { writes: 'all', outputs: 'prefix', here: 'always' },

@@ -62,8 +62,7 @@ export function findWrites(values: readonly string[], writers: Writers): Written
     ...unpackedWrites(args, spec),
     ...linkedWrites(args, spec),
   ];
-  const isHere = spec.here === 'always' || (spec.here === 'unnamed' && operandsOf(args, spec).length === 0);
-  if (isHere) writes.push({ path: '.', below: 'patched' });
+  if (spec.here === 'always') writes.push({ path: '.', below: 'patched' });
   const changed = spec.changes?.(args) ?? [];
   writes.push(...(changed.length > MAX_PAIRS ? UNSEEN : changed.map((path) => ({ path }))));
   const hasFlag = (flags: string | undefined): boolean =>

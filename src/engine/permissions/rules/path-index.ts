@@ -76,6 +76,11 @@ export class PathIndex<Rule extends Ranked> {
     return this.#all.find(({ pattern }) => mayMatchPath(pattern, template))?.rule;
   }
 
+  /** All that a path with holes may fall under. */
+  possible(template: string): readonly Entry<Rule>[] {
+    return this.#all.filter(({ pattern }) => mayMatchPath(pattern, template));
+  }
+
   /** All that may match something below the folder. */
   below(folder: string): readonly Entry<Rule>[] {
     return this.#all.filter(({ pattern }) => reachesBelow(pattern, folder));
