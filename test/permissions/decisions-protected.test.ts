@@ -115,7 +115,7 @@ describe('E3 a name that is handed on', () => {
 });
 
 describe('E2 what a search finds', () => {
-  const judge = (command: string, rules: object): string =>
+  const judgeUnder = (command: string, rules: object): string =>
     judgeCase({ id: 1, setup: { cwd: '/repo', trusted: true, ...rules }, input: { tool: 'Bash', command } }).verdict;
 
   it.each([
@@ -130,7 +130,7 @@ describe('E2 what a search finds', () => {
     'find ./ -type d -exec cp evil {}/settings.json \\;',
   ])('%s may be a protected file', (command) => {
     for (const rules of [{ allow: ['Bash(cp:*)', 'Bash(rm:*)'] }, { allow: ['Bash'] }, { mode: 'bypassPermissions' }])
-      expect([rules, judge(command, rules)]).toEqual([rules, 'ask']);
+      expect([rules, judgeUnder(command, rules)]).toEqual([rules, 'ask']);
   });
 
   it.each([
