@@ -180,6 +180,28 @@ describe.each(CARRIERS)('onFailure of a callback over %s', (carrier) => {
   });
 });
 
+describe.each(['memory', 'subprocess', 'websocket'] as const)(
+  'a mistake elsewhere in the options over %s',
+  (carrier) => {
+    it('does not take the hooks away: nothing runs', async () => {
+      const stage = await createStage({ carrier, script: [bash('echo ran', 't1'), 'Done.'] });
+      try {
+        const refuse = async (): Promise<HookOutput> => ({ decision: 'block', reason: 'no' });
+        const agents = { weaver: { description: 'weaves', prompt: 'Weave.', tools: 'Bash' } };
+        await stage.run('Go', {
+          agents: agents as unknown as NonNullable<Options['agents']>,
+          allowedTools: ['Bash'],
+          hooks: { PreToolUse: [{ hooks: [refuse] }] },
+        });
+        expect(stage.notes).toEqual([expect.stringMatching(/weaver.*tools/)]);
+        expect(stage.api.requests).toEqual([]);
+      } finally {
+        await stage.close();
+      }
+    });
+  },
+);
+
 describe.each(CARRIERS)('Setup over %s', (carrier) => {
   it.each<[string, Options, string[]]>([
     ['nothing', {}, []],

@@ -216,6 +216,8 @@ describe('hooks in options', () => {
     [{ Stop: [hook] }, 'hooks.Stop[0] must be { matcher?, hooks }'],
     [{ Stop: [{ hooks: hook }] }, 'hooks.Stop[0].hooks must be a list of functions'],
     [{ Stop: [{ hooks: ['ls'] }] }, 'hooks.Stop[0].hooks must be a list of functions'],
+    [{ Stop: [{ hooks: [hook], matcher: /a/ }] }, 'hooks.Stop[0].matcher must be a string'],
+    [{ Stop: [{ hooks: [hook], timeout: '5' }] }, 'hooks.Stop[0].timeout must be a number of seconds'],
     [{ Stop: [{ hooks: [hook], onFailure: 'shrug' }] }, 'hooks.Stop[0].onFailure must be allow, ask or deny'],
   ])('that are none are refused with their place: %j', (hooks, text) => {
     expect(() => createHookBridge(hooks as Hooks)).toThrow(text);
