@@ -151,6 +151,13 @@ describe('D3: what settings say of hooks and cannot have is told with its file a
     expect(await told(command('true', { if: 'Bash' }), { event: 'Stop' })).toEqual([at(5, 'Stop has none')]);
   });
 
+  it('a rule that cannot be used', async () => {
+    expect(await told(command('true', { if: 'Bash(' }))).toContainEqual(at(5, 'its bracket is not closed'));
+    expect(await told(command('true', { if: 'Edit(' }), { event: 'PostToolUse' })).toContainEqual(
+      at(5, 'its bracket is not closed'),
+    );
+  });
+
   it('a matcher that cannot be used', async () => {
     expect(await told(command('true'), { matcher: 'Bash(rm:*)' })).toEqual([at(4, 'The hook runs for everything')]);
   });
