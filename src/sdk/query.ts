@@ -38,12 +38,13 @@ export function openQuery(options: Options = {}): QueryHandle {
   const servers = new McpBridge(sdkServers(options.mcpServers));
   const connect = async (signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
     const { outputFormat, agents } = options;
+    const isElsewhere = chooseCarrier(options, config.env) !== 'in-process';
     if (agents) (await import('./agent-callbacks.js')).refuseCallbacksOfAgents(agents);
     if (outputFormat) {
       config.jsonSchema = await toOutputSchema(outputFormat.schema);
-      Object.assign(initialize, { jsonSchema: config.jsonSchema }, remoteConfig(options, config));
+      if (isElsewhere) Object.assign(initialize, { jsonSchema: config.jsonSchema }, remoteConfig(options, config));
     }
-    if (chooseCarrier(options, config.env) !== 'in-process') await checkGreeting(initialize);
+    if (isElsewhere) await checkGreeting(initialize);
     const logger = createLogger(options, config);
     const { channel, clock } = await openChannel({ options, config, logger, signal });
     const give = (message: Message): void => {

@@ -183,17 +183,19 @@ describe.each(CARRIERS)('onFailure of a callback over %s', (carrier) => {
 describe.each(['memory', 'subprocess', 'websocket'] as const)(
   'a mistake elsewhere in the options over %s',
   (carrier) => {
-    it('does not take the hooks away: nothing runs', async () => {
+    it.each<[string, object, RegExp]>([
+      ['a text for a list', { tools: 'Bash' }, /weaver.*tools/],
+      ['what cannot travel', carrier === 'memory' ? { more: () => 1 } : { more: 1n }, /plain data|BigInt/],
+    ])('does not take the hooks away, so nothing runs: %s', async (_, mistake, text) => {
       const stage = await createStage({ carrier, script: [bash('echo ran', 't1'), 'Done.'] });
       try {
         const refuse = async (): Promise<HookOutput> => ({ decision: 'block', reason: 'no' });
-        const agents = { weaver: { description: 'weaves', prompt: 'Weave.', tools: 'Bash' } };
         await stage.run('Go', {
-          agents: agents as unknown as NonNullable<Options['agents']>,
+          agents: { weaver: { description: 'weaves', prompt: 'Weave.', ...mistake } },
           allowedTools: ['Bash'],
           hooks: { PreToolUse: [{ hooks: [refuse] }] },
         });
-        expect(stage.notes).toEqual([expect.stringMatching(/weaver.*tools/)]);
+        expect(stage.notes).toEqual([expect.stringMatching(text)]);
         expect(stage.api.requests).toEqual([]);
       } finally {
         await stage.close();
