@@ -328,7 +328,7 @@ describe('engines elsewhere', () => {
     while (written.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const { request_id } = written[0] as unknown as { request_id: string };
     const response = { subtype: 'error', request_id, error: 'hooks: no', error_code: 'invalid_frame' };
-    push({ type: 'control_response', response } as Frame);
+    push({ type: 'control_response', response });
     await expect(run).rejects.toMatchObject({ code: 'invalid_frame', message: 'hooks: no' });
     expect(isClosed()).toBe(true);
   });

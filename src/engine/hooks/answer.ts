@@ -56,6 +56,10 @@ function findStray(
 ): string | undefined {
   const field = DECIDING_FIELDS.find((name) => name in value && !(name in specific));
   if (field !== undefined) return misplaced(field);
+  const { answers } = HOOK_TRIGGERS[event];
+  const foreign = DECIDING_FIELDS.find((name) => name in specific && !answers.includes(name));
+  if (foreign !== undefined)
+    return `its answer has ${foreign} in hookSpecificOutput, where it means nothing to ${event}`;
   const inner = ['decision', 'continue'].find((name) => name in specific && !(name in value));
   if (inner === undefined || (inner === 'decision' && event === 'PermissionRequest')) return undefined;
   return `its answer has ${inner} in hookSpecificOutput, where it means nothing: it belongs to the top`;
