@@ -65,14 +65,20 @@ function checkHooks(hooks: Hooks): void {
     for (const [at, matcher] of matchers.entries()) {
       const path = `hooks.${event}[${at}]`;
       if (!isTable(matcher)) throw invalid(path, '{ matcher?, hooks }');
-      const { hooks: list, onFailure } = matcher;
+      const { hooks: list, onFailure, matcher: names, timeout }: Record<string, unknown> = { ...matcher };
       if (!Array.isArray(list) || list.some((hook) => typeof hook !== 'function')) {
         throw invalid(`${path}.hooks`, 'a list of functions');
+      }
+      if (!isTextOrNothing(names)) throw invalid(`${path}.matcher`, 'a string');
+      if (timeout !== undefined && timeout !== null && typeof timeout !== 'number') {
+        throw invalid(`${path}.timeout`, 'a number of seconds');
       }
       if (!EFFECTS.includes(onFailure)) throw invalid(`${path}.onFailure`, 'allow, ask or deny');
     }
   }
 }
+
+const isTextOrNothing = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string';
 
 const isTable = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -121,7 +121,10 @@ export class QueryHandle implements Query {
     this.#peer = parts.connect(this.#over.signal, (message) => this.#take(message));
     this.#peer.catch((thrown: unknown) => this.fail(thrown));
     this.#initialized = this.#peer.then((peer) => peer.request('initialize', parts.initialize));
-    this.#initialized.catch(() => {});
+    this.#initialized.catch((thrown: unknown) => {
+      // Without what it carries, hooks above all, nothing may run. Other failures end the run by themselves.
+      if (thrown instanceof HeddleError && REFUSALS.has(thrown.code)) this.fail(thrown);
+    });
     parts.signal?.addEventListener('abort', this.#abort, { once: true });
     if (parts.signal?.aborted) this.#abort();
   }
@@ -418,6 +421,9 @@ export class QueryHandle implements Query {
     return peer.request(subtype, params);
   }
 }
+
+/** How an engine refuses a request as a whole. */
+const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>(['invalid_frame', 'request_failed']);
 
 /** Tasks in the background keep input open for this long at most; the engine stops what runs after the end of input. */
 const MAX_HOLD_MS = 600_000;

@@ -38,11 +38,13 @@ export function openQuery(options: Options = {}): QueryHandle {
   const servers = new McpBridge(sdkServers(options.mcpServers));
   const connect = async (signal: AbortSignal, onMessage: (message: Message) => void): Promise<Peer<'host'>> => {
     const { outputFormat, agents } = options;
+    const isElsewhere = chooseCarrier(options, config.env) !== 'in-process';
     if (agents) (await import('./agent-callbacks.js')).refuseCallbacksOfAgents(agents);
     if (outputFormat) {
       config.jsonSchema = await toOutputSchema(outputFormat.schema);
-      Object.assign(initialize, { jsonSchema: config.jsonSchema }, remoteConfig(options, config));
+      if (isElsewhere) Object.assign(initialize, { jsonSchema: config.jsonSchema }, remoteConfig(options, config));
     }
+    if (isElsewhere) await checkGreeting(initialize);
     const logger = createLogger(options, config);
     const { channel, clock } = await openChannel({ options, config, logger, signal });
     const give = (message: Message): void => {
@@ -74,6 +76,17 @@ export function openQuery(options: Options = {}): QueryHandle {
     ...(outputFormat && { findFault: (value) => findFault(outputFormat.schema, value) }),
   });
   return handle;
+}
+
+/** An engine elsewhere refuses it as a whole: its hooks would be gone with whatever else is wrong in it. */
+async function checkGreeting(initialize: ParamsOf<'initialize'>): Promise<void> {
+  const { checkParams } = await import('../protocol/index.js');
+  try {
+    checkParams('initialize', JSON.parse(JSON.stringify(initialize)));
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new HeddleError('invalid_config', message.replace(/^initialize: /, 'Options: '), { cause: thrown });
+  }
 }
 
 const CONTROL = /^(?:control_|keep_alive$|update_environment_variables$)/;

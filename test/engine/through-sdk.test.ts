@@ -320,6 +320,19 @@ describe('engines elsewhere', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  it('one that refuses initialize runs nothing: it knows no hooks', async () => {
+    const { transport, written, push, isClosed } = transportTo();
+    const options: Options = { cwd: scratch(), env: PATH_ENV, heddle: { carrier: { transport } } };
+    const run = collect(query({ prompt: 'go', options }));
+    run.catch(() => {});
+    while (written.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const { request_id } = written[0] as unknown as { request_id: string };
+    const response = { subtype: 'error', request_id, error: 'hooks: no', error_code: 'invalid_frame' };
+    push({ type: 'control_response', response });
+    await expect(run).rejects.toMatchObject({ code: 'invalid_frame', message: 'hooks: no' });
+    expect(isClosed()).toBe(true);
+  });
+
   it('what an engine says about the environment is not for the consumer', async () => {
     const { transport, push } = transportTo();
     const options: Options = { cwd: scratch(), env: PATH_ENV, heddle: { carrier: { transport } } };

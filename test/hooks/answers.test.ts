@@ -87,6 +87,16 @@ describe('a decision in the wrong place', () => {
       { hookSpecificOutput: { hookEventName: 'PreToolUse', decision: 'block' } },
       'decision in hookSpecificOutput',
     ],
+    [
+      'PreToolUse',
+      { hookSpecificOutput: { hookEventName: 'PreToolUse', behavior: 'deny' } },
+      'behavior in hookSpecificOutput, where it means nothing to PreToolUse',
+    ],
+    [
+      'UserPromptSubmit',
+      { hookSpecificOutput: { hookEventName: 'UserPromptSubmit', permissionDecision: 'deny' } },
+      'permissionDecision in hookSpecificOutput, where it means nothing to UserPromptSubmit',
+    ],
     ['PermissionRequest', { behavior: 'deny' }, 'behavior at the top'],
     ['UserPromptSubmit', { suppressOriginalPrompt: true }, 'suppressOriginalPrompt at the top'],
     [

@@ -180,6 +180,30 @@ describe.each(CARRIERS)('onFailure of a callback over %s', (carrier) => {
   });
 });
 
+describe.each(['memory', 'subprocess', 'websocket'] as const)(
+  'a mistake elsewhere in the options over %s',
+  (carrier) => {
+    it.each<[string, object, RegExp]>([
+      ['a text for a list', { tools: 'Bash' }, /weaver.*tools/],
+      ['what cannot travel', carrier === 'memory' ? { more: () => 1 } : { more: 1n }, /plain data|BigInt/],
+    ])('does not take the hooks away, so nothing runs: %s', async (_, mistake, text) => {
+      const stage = await createStage({ carrier, script: [bash('echo ran', 't1'), 'Done.'] });
+      try {
+        const refuse = async (): Promise<HookOutput> => ({ decision: 'block', reason: 'no' });
+        await stage.run('Go', {
+          agents: { weaver: { description: 'weaves', prompt: 'Weave.', ...mistake } },
+          allowedTools: ['Bash'],
+          hooks: { PreToolUse: [{ hooks: [refuse] }] },
+        });
+        expect(stage.notes).toEqual([expect.stringMatching(text)]);
+        expect(stage.api.requests).toEqual([]);
+      } finally {
+        await stage.close();
+      }
+    });
+  },
+);
+
 describe.each(CARRIERS)('Setup over %s', (carrier) => {
   it.each<[string, Options, string[]]>([
     ['nothing', {}, []],

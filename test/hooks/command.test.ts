@@ -119,6 +119,18 @@ describe('what a command says', () => {
     expect(verdict.additionalContext[0]).toContain('more characters of the hook were cut');
   });
 
+  it('an answer behind more text than is kept is not lost in silence', async () => {
+    const verdict = await fire(`yes | head -c 1200000; ${json({ decision: 'block' })}`);
+    expect(verdict).toMatchObject({ decision: 'ask', failures: [{ message: 'it printed more than 1 MB' }] });
+  });
+
+  it.each(['printf "\\0{}"', 'printf "\\377\\376{\\0}\\0"', 'printf "\\0{\\0}"'])(
+    'bytes that are no text do not hide an answer: %s',
+    async (line) => {
+      expect(await fire(line)).toMatchObject({ decision: 'ask', failures: [{ kind: 'invalid' }] });
+    },
+  );
+
   it('JSON behind some noise is not lost in silence', async () => {
     const verdict = await fire(`echo loading; ${json({ decision: 'block' })}`);
     expect(verdict).toMatchObject({ decision: 'ask', failures: [{ kind: 'invalid' }] });

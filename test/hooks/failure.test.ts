@@ -65,6 +65,16 @@ const FAILURES: readonly (readonly [what: string, kind: FailureKind, declare: De
   ['a command that prints half an object', 'invalid', byCommand('echo "{\\"decision\\":"')],
   ['a command that prints a wrong shape', 'invalid', byCommand(`echo '{"continue":"no"}'`)],
   ['a command that prints a wrong field in its own part', 'invalid', byCommand(`echo '{"hookSpecificOutput":{}}'`)],
+  [
+    'a callback that decides and says that nobody should wait',
+    'invalid',
+    byCallback(() => ({ async: true, decision: 'block' })),
+  ],
+  [
+    'a command that decides and says that nobody should wait',
+    'invalid',
+    byCommand(`echo '{"async":true,"decision":"block"}'`),
+  ],
   ['a command that prints far too much', 'invalid', byCommand('echo "{"; yes | head -c 2000000')],
 ];
 

@@ -269,6 +269,12 @@ describe('addresses', () => {
     expect(await fire()).toMatchObject({ decision: 'ask', failures: [{ kind }] });
   });
 
+  it('a header that cannot be sent is a failure that keeps its secret', async () => {
+    const verdict = await fire({ headers: { Authorization: 'Bearer s3cr3t\nvalue' } });
+    expect(verdict).toMatchObject({ decision: 'ask', failures: [{ kind: 'http' }] });
+    expect(JSON.stringify([verdict, bench.messages])).not.toContain('s3cr3t');
+  });
+
   it('one that is not there is a failure', async () => {
     await new Promise((resolve) => server.close(resolve));
     expect(await fire()).toMatchObject({ decision: 'ask', failures: [{ kind: 'http' }] });
@@ -289,6 +295,7 @@ describe('hooks that cannot be used', () => {
     { type: 'command' },
     { type: 'prompt', prompt: ' ' },
     { type: 'http', url: 'nowhere' },
+    { type: 'http', url: 'http://user:password@127.0.0.1/' },
   ])('%j keeps a gate shut, and does nothing elsewhere', async (hook) => {
     const hooks = bench.create({
       settings: [...settingsOf('PreToolUse', [hook]), ...settingsOf('PostToolUse', [hook])],

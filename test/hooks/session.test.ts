@@ -151,6 +151,13 @@ describe('D3: what settings say of hooks and cannot have is told with its file a
     expect(await told(command('true', { if: 'Bash' }), { event: 'Stop' })).toEqual([at(5, 'Stop has none')]);
   });
 
+  it('a rule that cannot be used', async () => {
+    expect(await told(command('true', { if: 'Bash(' }))).toContainEqual(at(5, 'its bracket is not closed'));
+    expect(await told(command('true', { if: 'Edit(' }), { event: 'PostToolUse' })).toContainEqual(
+      at(5, 'its bracket is not closed'),
+    );
+  });
+
   it('a matcher that cannot be used', async () => {
     expect(await told(command('true'), { matcher: 'Bash(rm:*)' })).toEqual([at(4, 'The hook runs for everything')]);
   });
@@ -216,6 +223,8 @@ describe('hooks in options', () => {
     [{ Stop: [hook] }, 'hooks.Stop[0] must be { matcher?, hooks }'],
     [{ Stop: [{ hooks: hook }] }, 'hooks.Stop[0].hooks must be a list of functions'],
     [{ Stop: [{ hooks: ['ls'] }] }, 'hooks.Stop[0].hooks must be a list of functions'],
+    [{ Stop: [{ hooks: [hook], matcher: /a/ }] }, 'hooks.Stop[0].matcher must be a string'],
+    [{ Stop: [{ hooks: [hook], timeout: '5' }] }, 'hooks.Stop[0].timeout must be a number of seconds'],
     [{ Stop: [{ hooks: [hook], onFailure: 'shrug' }] }, 'hooks.Stop[0].onFailure must be allow, ask or deny'],
   ])('that are none are refused with their place: %j', (hooks, text) => {
     expect(() => createHookBridge(hooks as Hooks)).toThrow(text);

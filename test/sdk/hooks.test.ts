@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HookInput, HookOutput, Message } from '../../src/protocol/index.js';
-import { type Options, query } from '../../src/sdk/index.js';
+import { createSdkMcpServer, type Options, query, tool } from '../../src/sdk/index.js';
 import { createScriptedModel, lastResult, toolResult } from '../../src/testing/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import { PATH_ENV, scratch } from '../engine/kit.js';
@@ -148,6 +148,25 @@ describe('PostToolUse and the events around it', () => {
     expect(fired[1]).toMatchObject({ tool_name: 'Bash', tool_response: { stdout: 'hi' }, permission_mode: 'default' });
     for (const text of ['PRE', 'POST', 'BATCH', 'look again', 'replaced']) expect(sent[1]).toContain(text);
     expect(sent[1]).not.toContain('"hi"');
+  });
+
+  it('gives back what a tool of a server said in the form in which it was told', async () => {
+    const image = { type: 'image' as const, data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+    const look = tool('look', 'Looks.', {}, async () => ({ content: [{ type: 'text', text: 'secret' }, image] }));
+    const mcpServers = { eye: createSdkMcpServer({ name: 'eye', tools: [look] }) };
+    const { sent } = await run(
+      [{ toolUse: { name: 'mcp__eye__look', id: 't1', input: {} } }, 'ok'],
+      {
+        PostToolUse: (input) => {
+          const [text, ...rest] = (input as { tool_response: object[] }).tool_response;
+          const updatedMCPToolOutput = [{ ...text, text: 'hidden' }, ...rest];
+          return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedMCPToolOutput } };
+        },
+      },
+      { mcpServers, allowedTools: ['mcp__eye'] },
+    );
+    expect(sent[1]).toContain('{"type":"text","text":"hidden"},{"type":"image","source":{"type":"base64"');
+    expect(sent[1]).not.toContain('secret');
   });
 
   it('a failed call has an event of its own', async () => {

@@ -24,6 +24,10 @@ export async function readAnswer(event: HookEvent, answer: unknown): Promise<Hoo
   return checkOutput(event, copy);
 }
 
+/** Whoever says that nobody should wait says nothing that counts now. */
+export const LOST_WHEN_ASYNC = ['continue', 'decision', 'hookSpecificOutput'] as const;
+const lostToAsync = (field: string): string => `its answer has ${field} beside async: true, after which nobody waits`;
+
 async function checkOutput(event: HookEvent, value: Record<string, unknown>): Promise<HookOutcome> {
   const { HookOutput: schema, firstProblem } = await import('../../protocol/index.js');
   const parsed = schema().safeParse(value);
@@ -31,7 +35,10 @@ async function checkOutput(event: HookEvent, value: Record<string, unknown>): Pr
     const { path, problem } = firstProblem(parsed.error.issues);
     return failed('invalid', `its answer is wrong at ${path}: ${problem}`);
   }
-  if (value.async === true) return { kind: 'nothing' };
+  if (value.async === true) {
+    const field = LOST_WHEN_ASYNC.find((name) => name in value);
+    return field === undefined ? { kind: 'nothing' } : failed('invalid', lostToAsync(field));
+  }
   const { hookEventName: named, ...specific } = (value.hookSpecificOutput ?? {}) as Record<string, unknown>;
   if (named !== undefined && named !== event) {
     const where = 'hookSpecificOutput.hookEventName';
@@ -49,6 +56,10 @@ function findStray(
 ): string | undefined {
   const field = DECIDING_FIELDS.find((name) => name in value && !(name in specific));
   if (field !== undefined) return misplaced(field);
+  const { answers } = HOOK_TRIGGERS[event];
+  const foreign = DECIDING_FIELDS.find((name) => name in specific && !answers.includes(name));
+  if (foreign !== undefined)
+    return `its answer has ${foreign} in hookSpecificOutput, where it means nothing to ${event}`;
   const inner = ['decision', 'continue'].find((name) => name in specific && !(name in value));
   if (inner === undefined || (inner === 'decision' && event === 'PermissionRequest')) return undefined;
   return `its answer has ${inner} in hookSpecificOutput, where it means nothing: it belongs to the top`;
@@ -77,11 +88,10 @@ function findBuried(event: HookEvent, text: string): string | undefined {
   const lines = text.split('\n');
   const isObjectStart = (line: string): boolean => line.trimStart().startsWith('{');
   const list = text.startsWith('[') ? parseOrNothing(text) : undefined;
-  const { gate } = HOOK_TRIGGERS[event];
-  // Where text means nothing to a gate, whatever looks like an answer is one that went wrong.
-  if (gate !== false && !TEXT_IS_CONTEXT.has(event)) {
+  if (isDeafToText(event)) {
     if (Array.isArray(list)) return IS_LIST;
-    return lines.some(isObjectStart) ? IS_BURIED : undefined;
+    // Bytes that are no text, such as the mark before UTF-16, hide nothing.
+    return lines.some((line) => /^[\s\p{Cc}\ufffd]*\{/u.test(line)) ? IS_BURIED : undefined;
   }
   if (Array.isArray(list) && list.some(isAnswer)) return IS_LIST;
   // In one line, or from the last line that begins an object to the end.
@@ -89,6 +99,9 @@ function findBuried(event: HookEvent, text: string): string | undefined {
   const candidates = [...lines.filter(isObjectStart), ...(last < 0 ? [] : [lines.slice(last).join('\n')])];
   return candidates.some((candidate) => isAnswer(parseOrNothing(candidate))) ? IS_BURIED : undefined;
 }
+
+/** Where text means nothing to a gate, whatever looks like an answer, or may hold one, is one that went wrong. */
+const isDeafToText = (event: HookEvent): boolean => HOOK_TRIGGERS[event].gate !== false && !TEXT_IS_CONTEXT.has(event);
 
 const IS_LIST = 'its answer is a list, not an object';
 const IS_BURIED = 'it printed other text before its JSON answer, which must stand alone';
@@ -125,7 +138,9 @@ export function readExit(event: HookEvent, end: CommandEnd): Promise<HookOutcome
   const said = stderr.trim() === '' ? '' : `: ${cutText(stderr.trim(), 1_000)}`;
   if (code === null) return failed('signal', `it was killed by ${exit.signal ?? 'a signal'}${said}`);
   if (code === 0) {
-    if (end.tooLong && stdout.trimStart().startsWith('{')) return failed('invalid', 'it printed more than 1 MB');
+    if (end.tooLong && (stdout.trimStart().startsWith('{') || isDeafToText(event))) {
+      return failed('invalid', 'it printed more than 1 MB');
+    }
     return readText(event, stdout);
   }
   if (code === 2) {

@@ -1,5 +1,5 @@
 /** What hooks say before and after a tool call. */
-import type { ToolOutput, ToolUseBlock, WholeTool } from '../../protocol/index.js';
+import type { ToolOutput, ToolResultContentBlock, ToolUseBlock, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { toReminder } from '../reminder.js';
 import { createGrace } from './grace.js';
@@ -108,8 +108,21 @@ function replaced(scope: SessionScope, { tool, output }: EndedCall, verdict: Hoo
   const update = (isMcp ? verdict.updatedMCPToolOutput : undefined) ?? verdict.updatedToolOutput;
   if (update === undefined) return output;
   const { value } = update;
-  return { content: typeof value === 'string' ? value : JSON.stringify(value), structured: value };
+  const content = typeof value === 'string' || areBlocks(value) ? value : JSON.stringify(value);
+  return { content, structured: value };
 }
+
+/** The form in which hooks are given what a tool of a server said; they may give it back in the same. */
+const areBlocks = (value: unknown): value is ToolResultContentBlock[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => isText(each) || isImage(each));
+
+const isText = (block: { type?: unknown; text?: unknown } | null): boolean =>
+  block?.type === 'text' && typeof block.text === 'string';
+
+const isImage = (block: { type?: unknown; source?: Record<string, unknown> } | null): boolean =>
+  block?.type === 'image' &&
+  block.source?.type === 'base64' &&
+  [block.source.data, block.source.media_type].every((each) => typeof each === 'string');
 
 /** Tells the hooks that a person is wanted. Nobody waits for them, so what they add comes with the next prompt. */
 export async function notify(

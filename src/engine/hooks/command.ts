@@ -1,6 +1,6 @@
 /** Runs the command of a hook: its input on standard input, what it prints kept within bounds. */
 import type { ProcessExit, ProcessSpec } from '../../protocol/index.js';
-import { MAX_OUTPUT } from './answer.js';
+import { LOST_WHEN_ASYNC, MAX_OUTPUT } from './answer.js';
 
 export interface CommandSpec {
   command: string;
@@ -77,7 +77,7 @@ function parseAsync(line: string): { timeoutMs?: number } | undefined {
   if (line.length > MAX_FIRST_LINE || !line.trimStart().startsWith('{')) return undefined;
   try {
     const value = JSON.parse(line) as { async?: unknown; asyncTimeout?: unknown };
-    if (value.async !== true) return undefined;
+    if (value.async !== true || LOST_WHEN_ASYNC.some((field) => field in value)) return undefined;
     const { asyncTimeout } = value;
     return typeof asyncTimeout === 'number' && asyncTimeout > 0 ? { timeoutMs: asyncTimeout } : {};
   } catch {

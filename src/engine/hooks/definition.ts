@@ -146,10 +146,11 @@ function readCommand(hook: HookCommand, env?: LoadedHookSource['env']): { action
       if (prompt === undefined || prompt.trim() === '') return unusable('a hook of type prompt needs `prompt`');
       return { action: { kind: 'prompt', prompt, ...(model !== undefined && { model }) }, source: prompt };
     case 'http': {
-      const protocol = url === undefined ? undefined : URL.parse(url)?.protocol;
+      const { protocol, username, password } = (url === undefined ? undefined : URL.parse(url)) ?? {};
       if (url === undefined || (protocol !== 'http:' && protocol !== 'https:')) {
         return unusable('a hook of type http needs `url`, an address that begins with http:// or https://');
       }
+      if (username || password) return unusable('`url` cannot hold a user or a password; `headers` can');
       const { headers = {}, allowedEnvVars = [] } = hook;
       return { action: { kind: 'http', url, headers, allowedEnvVars }, source: showAddress(url) };
     }

@@ -1,6 +1,7 @@
 /** Runs one hook, whatever its kind, within its time. Never throws. */
 import type { Clock } from '../../protocol/index.js';
 import type { HookEvent } from '../../protocol/plain.js';
+import { secretsOf } from '../mcp/secrets.js';
 import { readAnswer, readExit, readJudgement, readResponse, readText } from './answer.js';
 import { type Printed, type RunningCommand, type RunProcess, startCommand } from './command.js';
 import type { HookAction, HookDefinition } from './definition.js';
@@ -84,6 +85,11 @@ function reasonsOf(thrown: unknown, depth = 0): string[] {
 
 const MAX_CAUSES = 3;
 
+/** What an address and its headers hold is nobody's business, the model's least of all. */
+function throwWithout(secret: { url: string; headers: Record<string, string> }, thrown: unknown): never {
+  throw new Error(secretsOf({ type: 'http', ...secret }).hide(reasonsOf(thrown).join(': ')));
+}
+
 function toFacts(thrown: unknown): { message: string; code: string; inner?: unknown } {
   if (!(thrown instanceof Error)) return { message: String(thrown), code: '' };
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
@@ -114,8 +120,10 @@ async function answer(
       return readJudgement(await parts.callModel(toPrompt(prompt, input), { signal, ...(model && { model }) }));
     }
     case 'http': {
-      const headers = { 'content-type': 'application/json', ...fillHeaders(action, parts.env) };
-      return readResponse(event, await parts.post(action.url, input, headers, { signal }));
+      const { url } = action;
+      const headers = fillHeaders(action, parts.env);
+      const posted = parts.post(url, input, { 'content-type': 'application/json', ...headers }, { signal });
+      return readResponse(event, await posted.catch((thrown: unknown) => throwWithout({ url, headers }, thrown)));
     }
     case 'mcp-tool': {
       const told = JSON.parse(input) as Record<string, unknown>;

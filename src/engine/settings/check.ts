@@ -2,7 +2,7 @@
 import type { HookCommand } from '../../protocol/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../../protocol/plain.js';
 import { didYouMean, findNearName } from './near-name.js';
-import { findListFaults } from './rule-text.js';
+import { findListFaults, findRuleFault } from './rule-text.js';
 import type { SettingsLayerName } from './problem.js';
 import { isTable } from './table.js';
 
@@ -198,7 +198,10 @@ async function findHookFaults(
         if (text !== undefined) return [{ path: place, severity: 'error', text }];
         // Only what the schema has passed is a hook for sure.
         const problems = isWellFormed ? findHookProblems(event, hook as HookCommand) : [];
-        return problems.map((each) => toWarning(place, each));
+        const rule = isTable(hook) ? findRuleFault(hook.if, 'deny') : undefined;
+        const ofRule =
+          rule === undefined ? [] : [toWarning(`${place}.if`, `it cannot be used as it is meant: ${rule.text}`)];
+        return [...problems.map((each) => toWarning(place, each)), ...ofRule];
       });
       return problem === undefined ? ofHooks : [toWarning(`${path}[${at}].matcher`, problem), ...ofHooks];
     });
