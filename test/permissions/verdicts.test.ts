@@ -650,6 +650,13 @@ const LANGUAGES: readonly Row[] = [
   ['for PWD in /etc; do cat ~+/passwd; done', A, NO],
   ['PWD=/repo/sub/..; cat ~+/.env', D, ENV],
   ['cd sub && cat ~+/a', O, NO],
+  // a file of the project says what runs
+  ...['mvn -v', 'mvn --version', 'pytest --version', 'jest --version', 'poetry -V'].map((line): Row => [line, A, NO]),
+  ['node --version', O, NO],
+  // what makes a repository of a folder
+  ['echo x > HEAD', A, { mode: 'acceptEdits' }],
+  ['mkdir -p objects refs && echo x > config', O, { mode: 'acceptEdits' }],
+  ['touch sub/HEAD', A, { mode: 'acceptEdits' }],
   // pieces of names
   ['find src -type f | xargs -d x cat', A, NO],
   ['find src -type f | xargs --delimiter=x cat', A, NO],
