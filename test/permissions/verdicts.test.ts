@@ -653,6 +653,9 @@ const LANGUAGES: readonly Row[] = [
   // a file of the project says what runs
   ...['mvn -v', 'mvn --version', 'pytest --version', 'jest --version', 'poetry -V'].map((line): Row => [line, A, NO]),
   ['node --version', O, NO],
+  ['npm test --userconfig=x', A, { allow: ['Bash(npm test:*)'] }],
+  ['npm run build --globalconfig x', A, { allow: ['Bash(npm run *)'] }],
+  ['npm install --global x', O, { allow: ['Bash(npm:*)'] }],
   // what makes a repository of a folder
   ['echo x > HEAD', A, { mode: 'acceptEdits' }],
   ['mkdir -p objects refs && echo x > config', O, { mode: 'acceptEdits' }],
