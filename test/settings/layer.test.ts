@@ -74,10 +74,7 @@ describe('loadLayer (D3: every broken input is named by file and line)', () => {
     [{ permissions: { deny: ['(rm)'] } }, /^fatal .*"\(rm\)": it names no tool/],
     [{ permissions: { deny: ['Bash)(x)'] } }, /^fatal .*"Bash\)" is no name of a tool/],
     [{ permissions: { deny: ['Bash()'] } }, /^fatal .*"Bash\(\)" can never match/],
-    [
-      { permissions: { allow: [{ tool: 'Bash', comand: 'ls' }] } },
-      /^fatal .*allow\[0\].*"comand" is no key of a rule/,
-    ],
+    [{ permissions: { allow: [{ tool: 'Bash', comand: 'ls' }] } }, /^fatal .*allow\[0\].*"comand" is no key of a rule/],
     [{ permissions: { allow: [{ tool: 'Read', paths: ['x'] }] } }, /^fatal .*"paths" is no key of a rule/],
     [{ permissions: { allow: [{ tool: 'Bash', command: ' ' }] } }, /^fatal .*its path or command is empty/],
     [{ permissions: { deny: ['{"tool":"Bash","command":"curl:*"}'] } }, /^fatal .*is no name of a tool/],

@@ -3,7 +3,7 @@ import type { Toucher } from './brought.js';
 import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn, throughLinks } from './command.js';
 import { readableIn } from './judge-paths.js';
 import type { LineContext } from './line-context.js';
-import { isProtected, isWithinRoots } from './path.js';
+import { isProtected, isWithinRoots, makesRepository } from './path.js';
 import { hasDangers } from './programs/danger.js';
 import { INTERPRETERS } from './programs/effects.js';
 import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
@@ -308,7 +308,7 @@ function coverWrite(path: string, by: Toucher, context: CoverContext): Cover {
     if (rule !== undefined) continue;
     const isInside = real !== undefined && isWithinRoots(real, policy.roots);
     if (!isInside) return no(OUTSIDE_WRITE, { path: real ?? place, isOutside: true });
-    if (policy.mode !== 'acceptEdits' || isProtected(real))
+    if (policy.mode !== 'acceptEdits' || isProtected(real) || makesRepository(real))
       return no(`Writing to ${real} needs approval`, { path: real });
   }
   const lost = coverWays(path, by, context);

@@ -15,7 +15,7 @@ import {
   outsideOf,
   readableIn,
 } from './judge-paths.js';
-import { climbsOut, isKernelPath } from './path.js';
+import { climbsOut, isKernelPath, makesRepository } from './path.js';
 import { isShare } from './platform.js';
 import { type Decision, isSilent, type PermissionCall, type PermissionPolicy } from './policy.js';
 import { type CompiledRule, EDIT_TOOLS, READ_TOOLS, type RuleIndex } from './rules/rule-index.js';
@@ -384,7 +384,7 @@ function exclusions({ call, policy }: Case): { exclusions?: readonly string[] } 
 /** Edits whose every place is known and inside. Protected places were asked about before. */
 function acceptEdit(subject: Case): Decision | undefined {
   const { call, policy, line } = subject;
-  if (policy.mode !== 'acceptEdits') return undefined;
+  if (policy.mode !== 'acceptEdits' || call.accesses.some(({ path }) => makesRepository(path))) return undefined;
   const isAccepted =
     line === undefined
       ? isPlainEdit(subject) && outsideOf(call, policy, policy.roots) === undefined

@@ -30,9 +30,15 @@ export function findHit(rules: RuleIndex, context: LineContext): Hit | undefined
     for (const segment of reading.segments) if (search.command(segment, 0)) return search.best;
     if (reading.cut && search.text(reading.line, {})) return search.best;
   }
-  if (rules.judgesPaths) for (const touched of context.touched()) if (search.touch(touched)) return search.best;
+  if (rules.judgesPaths) {
+    for (const touched of context.touched()) if (search.touch(touched)) return search.best;
+    if (reading.cut && search.places(reading.line)) return search.best;
+  }
   return search.best;
 }
+
+/** What parts the words of a line that nobody has read. */
+const BETWEEN_WORDS = /[\s;&|<>()`'"=]+/;
 
 const MAX_DEPTH = 2;
 
@@ -51,6 +57,17 @@ class Search {
     if (hit.isCertain) this.best = hit;
     else this.best ??= hit;
     return hit.isCertain;
+  }
+
+  /** Of a line that is cut, every word that is a forbidden place. */
+  places(line: string): boolean {
+    const { cwd, home } = this.#context;
+    for (const word of new Set(line.split(BETWEEN_WORDS))) {
+      const path = resolve(cwd, word.startsWith('~/') ? home + word.slice(1) : word);
+      const rule = this.#rules.reads.find(path) ?? this.#rules.edits.find(path);
+      if (rule !== undefined && word !== '') return this.#add({ rule, isCertain: true, about: word, path });
+    }
+    return false;
   }
 
   command(segment: Segment, depth: number): boolean {

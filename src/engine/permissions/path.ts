@@ -86,6 +86,9 @@ const SYSTEM_PLACES =
 /** A bare repository has its hooks and its configuration in a folder of any name. */
 const REPOSITORY_PARTS = new Set(['hooks', 'config', 'config.worktree', 'commondir']);
 
+/** The one file without which a folder is no repository to git; with it the folder's configuration may run programs. */
+export const makesRepository = (path: string): boolean => /(?:^|[\\/])head$/.test(foldNames(path));
+
 /** Names that are protected wherever they stand. */
 export const PROTECTED: readonly string[] = [...PROTECTED_FOLDERS, ...PROTECTED_NAMES];
 

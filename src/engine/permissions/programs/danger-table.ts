@@ -27,7 +27,8 @@ const VIM: DangerSpec = { short: 'cSsuW', values: 'Ttw', long: 'cmd', starts: '+
 const NETCAT: DangerSpec = { short: 'ec', values: 'pwsiIOqx', long: 'exec sh-exec lua-exec', runs: true };
 // `@file` stands for the words in a file.
 const COMPILER: DangerSpec = { starts: '-fplugin= -wrapper -specs= -B -Xclang @' };
-const PACKAGES: DangerSpec = { long: 'script-shell node-options' };
+// Another file of settings may name another shell.
+const PACKAGES: DangerSpec = { long: 'script-shell node-options', starts: '--userc --globalc' };
 const AWK: DangerSpec = { short: 'liEfe', values: 'Fv', long: 'load include exec file source' };
 
 /** Keys are the name of a program, or its name and a subcommand. */

@@ -83,10 +83,10 @@ interface Flag {
 
 /** GNU programs take any beginning of a name that is not ambiguous. */
 function longFlag(word: string, longs: readonly string[]): Flag | undefined {
-  if (!word.startsWith('--') || word.length < 4) return undefined;
+  if (!word.startsWith('--') || word.length < 3) return undefined;
   const equals = word.indexOf('=');
   const name = word.slice(2, equals === -1 ? undefined : equals);
-  const isThis = longs.some((long) => long === name || (name.length > 1 && long.startsWith(name)));
+  const isThis = name !== '' && longs.some((long) => long.startsWith(name));
   return isThis ? { value: equals === -1 ? undefined : word.slice(equals + 1) } : undefined;
 }
 

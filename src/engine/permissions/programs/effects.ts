@@ -163,15 +163,20 @@ export const INTERPRETERS =
   /^(?:python[\d.]*|node|nodejs|deno|bun|perl|ruby|php|lua|luajit|Rscript|osascript|tclsh|m4|dc|gnuplot|julia|octave|guile|irb|ipython[\d.]*|tsx|ts-node|awk|gawk|mawk|nawk|psql|sqlite3|mysql|expect|make|gmake|ed|ex|gdb|lftp|at|batch|crontab|vi|vim|nvim|view)$/;
 
 const MESSAGE_FLAGS = /^(?:-[a-zA-Z]*m|--message|--body|--title|--subject|--notes|--description|-t|-b)$/;
+/** To git other flags than these are no text: `commit -t file`, `annotate -b file`. */
+const GIT_MESSAGE_FLAGS = /^(?:-[a-zA-Z]*m|--message)$/;
+const TAKES_MESSAGE = /^(?:commit|commit-tree|merge|notes|pull|stash|tag)$/;
 
 /** Words that are text for people: messages and titles. */
 function textWords(values: readonly string[]): ReadonlySet<number> {
   const found = new Set<number>();
   const name = basename(values[0] ?? '');
   if (name !== 'git' && name !== 'gh' && name !== 'glab') return found;
+  const isGit = name === 'git';
+  if (isGit && !TAKES_MESSAGE.test(readGit(values.slice(1)).subcommand ?? '')) return found;
+  const flags = isGit ? GIT_MESSAGE_FLAGS : MESSAGE_FLAGS;
   for (const [at, value] of values.entries()) {
-    if (MESSAGE_FLAGS.test(values[at - 1] ?? '') || /^--(?:message|body|title|subject|notes)=/.test(value))
-      found.add(at);
+    if (flags.test(values[at - 1] ?? '') || /^--(?:message|body|title|subject|notes)=/.test(value)) found.add(at);
   }
   return found;
 }

@@ -12,7 +12,7 @@ interface Shows {
 }
 
 const PATCH =
-  /^-[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff)/;
+  /^-[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff|chec|dd$)/;
 const NAMES =
   /^(?:-s|--(?:no-patch|name-only|name-status|stat|numstat|shortstat|dirstat|cumulative|summary|compact-summary|raw|quiet)(?:=.*)?)$/;
 
@@ -25,6 +25,9 @@ const PATCHES: Shows = { with: PATCH };
 const UNLESS_NAMES: Shows = { with: PATCH, without: NAMES };
 
 const PIECES: Shows = { with: /^-[pie]$|^--(?:patc|int|edit)/ };
+
+/** The object itself, as a format has it. */
+const RAW: Shows = { with: /%\(\*?raw\)/ };
 
 const SHOWS: Readonly<Record<string, Shows>> = {
   grep: ALWAYS,
@@ -51,6 +54,15 @@ const SHOWS: Readonly<Record<string, Shows>> = {
   restore: PIECES,
   'stash push': PIECES,
   'stash save': PIECES,
+  'bisect visualize': PATCHES,
+  'bisect view': PATCHES,
+  am: { with: /^--sh/ },
+  rebase: { with: /^--sh/ },
+  // An object that may be the contents of a file is made another one, or shown.
+  notes: { with: /^-[a-zA-Z]*[cC]|^--re/ },
+  'for-each-ref': RAW,
+  branch: RAW,
+  tag: RAW,
   'range-diff': ALWAYS,
   'diff-pairs': ALWAYS,
   'merge-tree': ALWAYS,
@@ -85,7 +97,7 @@ export function openedByGit(values: readonly string[]): Opened[] {
   const call = readGit(values.slice(1));
   const { subcommand = '', args, folders } = call;
   const words = args.filter((arg) => !arg.startsWith('-'));
-  const key = subcommand === 'stash' ? `stash ${words[0] ?? ''}` : subcommand;
+  const key = keyOf(subcommand, words[0]);
   const shows = Object.hasOwn(SHOWS, key) ? (SHOWS[key] as Shows) : undefined;
   // The contents of an object are shown whatever else is asked for.
   const isObject = subcommand === 'show' && (args.includes('--stdin') || words.some(mayEndInObject));
@@ -118,6 +130,14 @@ export function openedByGit(values: readonly string[]): Opened[] {
   if (last !== undefined && !/[*?[\\\uE002\uE003]/.test(last))
     opened.push({ ...whole, ...more, unlessThere: under([here], last) });
   return opened;
+}
+
+const STASHES = /^(?:apply|branch|clear|create|drop|list|pop|push|save|show|store)$/;
+
+/** Some have subcommands of their own; of `stash` there is one that need not be written. */
+function keyOf(subcommand: string, word = ''): string {
+  if (subcommand === 'stash') return `stash ${STASHES.test(word) ? word : 'push'}`;
+  return subcommand === 'bisect' ? `bisect ${word}` : subcommand;
 }
 
 /** Paths behind the colon of a commit start at the top of the repository, however deep the folder is. */
@@ -167,7 +187,12 @@ const EXCLUDE = /^:(?:!|\^|\(exclude\))(?![(!^/])([^]+)$/;
 function limitsOf({ args, subcommand }: GitCall): Limits | undefined {
   const isGrep = subcommand === 'grep';
   // They take no such words, or show the rest all the same.
-  if (/^(?:bundle|checkout-index|cat-file|stash|status)$/.test(subcommand ?? '')) return undefined;
+  if (
+    /^(?:bundle|checkout-index|cat-file|stash|status|am|bisect|branch|for-each-ref|notes|rebase|tag)$/.test(
+      subcommand ?? '',
+    )
+  )
+    return undefined;
   // Commits are chosen by their files, and shown whole.
   if (args.some((arg) => arg.startsWith('--full-d'))) return undefined;
   const standsAlone = (at: number): boolean => {

@@ -86,7 +86,8 @@ export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables =
 
 /**
  * Programs of which a lone flag asks for the version, and which. A project may say which version of them runs. Not those
- * that manage packages: a project may say by a file which program runs in their place.
+ * that manage packages: a project may say by a file which program runs in their place. Nor those that read files of the
+ * project even then, and run what is in them: `.mvn/jvm.config`, `conftest.py`, the project's own jest.
  */
 const VERSION_WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
@@ -97,14 +98,11 @@ const VERSION_WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     eslint: '-v --version',
     prettier: '--version',
     vitest: '-v --version',
-    jest: '-v --version',
     python: '-V --version',
     python3: '-V --version',
     pip: '-V --version',
     pip3: '-V --version',
     uv: '-V --version',
-    poetry: '-V --version',
-    pytest: '-V --version',
     ruff: '-V --version',
     mypy: '-V --version',
     ruby: '-v --version',
@@ -114,7 +112,6 @@ const VERSION_WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     php: '-v --version',
     java: '-version --version',
     javac: '-version --version',
-    mvn: '-v --version',
     gradle: '-v --version',
     go: 'version',
     rustc: '-V --version',

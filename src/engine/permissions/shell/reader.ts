@@ -158,6 +158,8 @@ function readText(line: string, frame: Frame, notes: Notes): void {
 function readScript(script: ParsedScript, frame: Frame, notes: Notes): void {
   const [error] = script.errors ?? [];
   if (error !== undefined) notes.doubt(`it is not valid bash (${error.message})`);
+  // The parser leaves out what is below its limit, and bash does not.
+  if (script.errors?.some(({ message }) => /nesting depth/.test(message))) notes.mark('cut');
   const source = script.source ?? frame.source;
   for (const statement of script.commands) readStatement(statement, { ...frame, source }, notes);
 }

@@ -142,7 +142,10 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
       return { inner, trust, ...own };
     case 'xargs':
       return {
-        inner: (found.input ?? [HOLE.output]).map((item) => ({ words: fillXargs(rest, { flags, item }), at })),
+        inner: ((!cutsNames(flags) && found.input) || [HOLE.output]).map((item) => ({
+          words: fillXargs(rest, { flags, item }),
+          at,
+        })),
         trust,
       };
     case 'parallel':
@@ -154,6 +157,10 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
       return unwrapCommand(words, { spec, flags, at, inner, start });
   }
 }
+
+/** It parts what it reads at a mark of its own, so that pieces of names are no names of files that were found. */
+const cutsNames = (flags: ReadFlags['flags']): boolean =>
+  [...(flags.get('d') ?? []), ...(flags.get('delimiter') ?? [])].some((mark) => !/^(?:\n|\\n|\\0)$/.test(mark));
 
 /** Of these xargs takes the last, and one that gives a number may take back one that gives a mark. */
 const XARGS_MARKS = new Set('I i replace'.split(' '));

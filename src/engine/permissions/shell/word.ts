@@ -51,7 +51,7 @@ const TILDE = /^([A-Za-z_]\w*=)?(~\+?)(?=\/|$)/;
 /** Where it may, depending on what stands around. */
 const MAYBE_TILDE = /^~|^[^-].*[=:]~/;
 
-function partsOf(word: Word, { home, cwd }: WordView): readonly WordPart[] {
+function partsOf(word: Word, { home, variable }: WordView): readonly WordPart[] {
   const parts = word.parts ?? [literal(word.value)];
   if (!word.text.includes('~')) return parts;
   const [first, ...rest] = parts;
@@ -61,7 +61,8 @@ function partsOf(word: Word, { home, cwd }: WordView): readonly WordPart[] {
   }
   const after = first.value.slice(whole.length);
   if (before !== '' && /[:~]/.test(word.text.slice(whole.length))) return [literal(HOLE.any)];
-  return [literal(before + ((tilde === '~' ? home : cwd) ?? HOLE.any) + after), ...rest];
+  // `~+` is what the variable holds, and a line may set that.
+  return [literal(before + ((tilde === '~' ? home : variable('PWD')) ?? HOLE.any) + after), ...rest];
 }
 
 const literal = (value: string): WordPart => ({ type: 'Literal', pos: 0, end: 0, value, text: value });
