@@ -87,7 +87,11 @@ const engine = createEngine({
   tools: [nothing],
 });
 const config = { cwd, env: { PATH: process.env.PATH }, configDir: join(cwd, 'config') };
-const session = await engine.open({ ...config, permissionMode: 'bypassPermissions' });
+const session = await engine.open({
+  ...config,
+  permissionMode: 'bypassPermissions',
+  allowDangerouslySkipPermissions: true,
+});
 const result = Promise.withResolvers();
 let failed;
 session.attach({

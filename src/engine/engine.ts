@@ -16,7 +16,7 @@ import { Budget } from './budget/budget.js';
 import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
-import { isSilentPlan, mayBypass, refuseUnpriced } from './choices.js';
+import { isSilentPlan, mayBypass, refuseRoot, refuseUnpriced } from './choices.js';
 import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
 import { createSkillCalls } from './commands/skills.js';
@@ -110,6 +110,8 @@ export function createEngine(parts: EngineParts): Engine {
     const openedAt = clock.monotonic();
     checkConfig(called);
     refuseUnsupported(called);
+    // A workspace of one's own is not this machine.
+    if (parts.workspace === undefined) refuseRoot(called);
     const home = called.env.HOME || '/';
     // What is no tool at all is refused below.
     const names = (parts.tools ?? []).map((tool: Tool | undefined) => String(tool?.name));

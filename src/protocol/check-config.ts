@@ -90,6 +90,11 @@ export function checkConfig(config: SessionConfig): void {
       data: { path: key },
     });
   }
+  if (config.permissionMode === 'bypassPermissions' && config.allowDangerouslySkipPermissions !== true) {
+    throw new HeddleError('invalid_config', 'bypassPermissions needs allowDangerouslySkipPermissions.', {
+      hint: 'Set it to true if you mean it.',
+    });
+  }
 }
 
 function isThinking(value: unknown): boolean {

@@ -274,22 +274,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
   if (config.skills !== undefined && config.skills.length > 0) {
     config.allowedTools = [...new Set([...(config.allowedTools ?? []), 'Skill'])];
   }
-  // A workspace of one's own is not this machine.
-  if (options.heddle?.workspace === undefined) refuseRoot(config, ambient);
   return config;
-}
-
-/** Whoever may do anything must say once more that nothing can be broken. */
-export function refuseRoot(
-  { permissionMode, allowDangerouslySkipPermissions, env }: SessionConfig,
-  { isRoot }: Ambient,
-): void {
-  const bypasses = permissionMode === 'bypassPermissions' || allowDangerouslySkipPermissions === true;
-  if (!bypasses || !isRoot || /^(1|true|yes)$/.test(env.IS_SANDBOX ?? '')) return;
-  throw invalid(
-    'bypassPermissions is refused for root.',
-    'Set IS_SANDBOX=1 in env where nothing can be broken, or run as another user.',
-  );
 }
 
 /**
@@ -332,9 +317,6 @@ function checkOptions(options: Options): void {
   }
   if (options.canUseTool && options.permissionPromptToolName) {
     throw invalid('canUseTool and permissionPromptToolName exclude each other.', 'Choose one.');
-  }
-  if (options.permissionMode === 'bypassPermissions' && options.allowDangerouslySkipPermissions !== true) {
-    throw invalid('bypassPermissions needs allowDangerouslySkipPermissions.', 'Set it to true if you mean it.');
   }
   if (options.continue && options.resume) throw invalid('continue and resume exclude each other.', 'Choose one.');
   if (options.promptSuggestions) {

@@ -62,6 +62,7 @@ async function runSession(cwd: string, random: Random): Promise<void> {
     env: { PATH: process.env.PATH ?? '', HOME: cwd, HEDDLE_SOAK: marker },
     configDir: join(cwd, 'config'),
     permissionMode: 'bypassPermissions',
+    allowDangerouslySkipPermissions: true,
   });
   const messages: Message[] = [];
   const over = Promise.withResolvers<ResultMessage>();
