@@ -31,6 +31,7 @@ import { type ConfiguredServers, findServers, openMcp } from './mcp/open.js';
 import { openMemory } from './memory/open.js';
 import type { ToolApprovals } from './mcp/tool-approvals.js';
 import { type Catalog, createCatalog, type ResolvedModel } from './model/catalog.js';
+import { checkFolders } from './open-folders.js';
 import { Outbox } from './outbox.js';
 import { findStyle, stylesOf } from './output-style.js';
 import { takesStyle } from './prompt.js';
@@ -138,6 +139,7 @@ export function createEngine(parts: EngineParts): Engine {
     const machine = createLocalWorkspace({ clock, logger, env: config.env });
     onFailure(() => machine.close());
     const workspace = parts.workspace ?? machine;
+    await checkFolders(called, { home, workspace });
     const childEnv = childEnvironment(config, environmentLimits(called, settings.loaded));
     // A helper that counts is the person's own, and may need what a folder must not see.
     const helperEnv = childEnvironment(config);

@@ -131,7 +131,7 @@ function findPlaceFault(given: Table, path: string): string | undefined {
   if (!/^(?:Read|NotebookRead|Glob|Grep|LS)$/.test(tool) || EVENT_FIELDS.some((key) => key in given)) return undefined;
   const [input, place] = isTable(given.input) ? [given.input, `${path}.input`] : [given, path];
   const isSaid = (name: string): boolean => input[name] !== undefined && input[name] !== null;
-  const needed = tool === 'Glob' ? ['pattern'] : /Read$/.test(tool) ? PLACES : undefined;
+  const needed = tool === 'Glob' ? ['pattern'] : tool.endsWith('Read') ? PLACES : undefined;
   if (needed?.some(isSaid) === false) return `${place}.${needed[0]} is missing: it is what ${tool} reads`;
   const texts = [...PLACES, 'glob', ...(tool === 'Glob' ? ['pattern'] : [])].filter(isSaid);
   return firstOf(texts.map((name) => () => TEXT(input[name], `${place}.${name}`)));
