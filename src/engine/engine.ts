@@ -36,7 +36,7 @@ import { Outbox } from './outbox.js';
 import { findStyle, stylesOf } from './output-style.js';
 import { takesStyle } from './prompt.js';
 import { isWithinRoots } from './permissions/path.js';
-import { askThroughTool } from './permissions/prompt-tool.js';
+import { askThroughTool, checkPromptTool } from './permissions/prompt-tool.js';
 import { toHookSources } from './plugins/hook-sources.js';
 import { restorePlan } from './plan/plan-file.js';
 import { createPlanMode } from './plan/session-plan.js';
@@ -81,8 +81,11 @@ export interface Engine {
   readonly catalog: Catalog;
   /** Who answers every session, when it was given someone. */
   readonly provider?: ModelProvider;
-  /** Opens a session, new or resumed. Throws a HeddleError that says why it cannot. */
-  open(config: SessionConfig): Promise<Session>;
+  /**
+   * Opens a session, new or resumed. Throws a HeddleError that says why it cannot. `isHosted`: a host may bring MCP servers
+   * later, so that one that is not there yet is no mistake.
+   */
+  open(config: SessionConfig, options?: { isHosted?: boolean }): Promise<Session>;
 }
 
 /** Servers are connected when the first answer begins, so that it waits for none of them, or after this time. */
@@ -96,10 +99,10 @@ export function createEngine(parts: EngineParts): Engine {
   const store = parts.store && withPatience(parts.store, { clock });
 
   /** Nothing is left behind by a session that does not open: what was begun for it is undone, the last first. */
-  const open = async (called: SessionConfig): Promise<Session> => {
+  const open: Engine['open'] = async (called, { isHosted = false } = {}) => {
     const begun: (() => unknown)[] = [];
     try {
-      return await openWith(called, (undo) => void begun.push(undo));
+      return await openWith(called, { isHosted, onFailure: (undo) => void begun.push(undo) });
     } catch (thrown) {
       const tell = (error: unknown) => logger('warn', `Something was left behind by a failed start: ${String(error)}`);
       for (const undo of begun.toReversed()) await Promise.resolve().then(undo).catch(tell);
@@ -107,7 +110,10 @@ export function createEngine(parts: EngineParts): Engine {
     }
   };
 
-  const openWith = async (called: SessionConfig, onFailure: (undo: () => unknown) => void): Promise<Session> => {
+  const openWith = async (
+    called: SessionConfig,
+    { isHosted, onFailure }: { isHosted: boolean; onFailure: (undo: () => unknown) => void },
+  ): Promise<Session> => {
     const openedAt = clock.monotonic();
     checkConfig(called);
     refuseUnsupported(called);
@@ -128,6 +134,9 @@ export function createEngine(parts: EngineParts): Engine {
     const findConfigured = () =>
       findAllServers(config, { settings: settings.loaded, plugins: definitions.plugins, main });
     const servers = await findConfigured();
+    const { permissionPromptTool } = config;
+    const asksTool = permissionPromptTool !== undefined && permissionPromptTool !== 'stdio';
+    if (asksTool) checkPromptTool(permissionPromptTool, isHosted ? undefined : [...servers.servers.keys()]);
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
       stylesOf(definitions.styles),
@@ -308,7 +317,7 @@ export function createEngine(parts: EngineParts): Engine {
       hooks,
       callAside: aside,
       agents,
-      deniedInAgents: [],
+      denials: [],
       makeTools,
     };
     const release = async (): Promise<void> => {
@@ -332,10 +341,7 @@ export function createEngine(parts: EngineParts): Engine {
       void scope.mcp.set(new Map());
       clock.after(CONNECT_AFTER_MS, () => scope.mcp.begin(), { background: true });
     }
-    const { permissionPromptTool } = config;
-    if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
-      scope.questions.attach(askThroughTool(scope, permissionPromptTool));
-    }
+    if (asksTool) scope.questions.attach(askThroughTool(scope, permissionPromptTool));
     return new Session(scope, { tools, release, notices: untoldTasks(entries) });
   };
 

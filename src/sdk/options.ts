@@ -36,6 +36,12 @@ export interface CanUseToolOptions {
   blockedPath?: string;
   decisionReason?: string;
   toolUseID: string;
+  /** What the call is about: the words of the model, or the file. */
+  description?: string;
+  /** The decision in words: rule, layer, and what a command was taken to run. */
+  explanation?: string;
+  /** Where relative paths of the call start. */
+  cwd?: string;
   /** The agent that wants it, and the call that started that agent; absent for the main thread. */
   agentID?: string;
   parentToolUseID?: string;
@@ -139,6 +145,8 @@ export interface Options {
   maxBudgetUsd?: number;
   /** Seconds that the query may take. */
   maxSeconds?: number;
+  /** Seconds that a question about a call may stay unanswered; then the call is denied. For ever when absent. */
+  maxQuestionSeconds?: number;
   /** Answers of models that the query may use, those of its agents included; `maxTurns` counts its own, for each prompt. */
   maxTotalTurns?: number;
   /** Tokens that the query may use. */
@@ -210,6 +218,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   loadTimeoutMs: false,
   maxBudgetUsd: true,
   maxSeconds: true,
+  maxQuestionSeconds: true,
   maxTotalTurns: true,
   taskBudget: false,
   maxThinkingTokens: true,

@@ -187,6 +187,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     setup: () => pick(SETUP_TRIGGERS),
     maxTurns: () => 1 + Math.floor(random() * 99),
     maxBudgetUsd: () => 0.01 + random(),
+    maxQuestionSeconds: () => 0.01 + random(),
     maxSeconds: () => 0.01 + random(),
     maxTotalTurns: () => 1 + Math.floor(random() * 9),
     settings: text,

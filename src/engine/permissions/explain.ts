@@ -1,5 +1,8 @@
+import { relative } from 'node:path';
 import type { RuleLayerName } from './layers.js';
+import { isWithinRoots } from './path.js';
 import type { Decision } from './policy.js';
+import { EDIT_TOOLS, READ_TOOLS } from './rules/rule-index.js';
 
 const LAYERS: Readonly<Record<RuleLayerName, string>> = {
   managed: 'managed policy',
@@ -33,3 +36,16 @@ export function explainDecision(decision: Decision): string {
 /** What does not show, or changes what is shown around it, as its number. */
 const showHidden = (text: string): string =>
   text.replace(/(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+
+/** What a call is about, for whoever is asked: what the model says of it, or the file. */
+export function describeCall(call: {
+  tool: string;
+  input: Record<string, unknown>;
+  places: readonly { path: string }[];
+  cwd: string;
+}): string | undefined {
+  if (typeof call.input.description === 'string') return call.input.description;
+  const path = READ_TOOLS.has(call.tool) || EDIT_TOOLS.has(call.tool) ? call.places[0]?.path : undefined;
+  if (path === undefined) return undefined;
+  return isWithinRoots(path, [call.cwd]) ? relative(call.cwd, path) || '.' : path;
+}
