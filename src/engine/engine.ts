@@ -36,7 +36,6 @@ import { Outbox } from './outbox.js';
 import { findStyle, stylesOf } from './output-style.js';
 import { takesStyle } from './prompt.js';
 import { isWithinRoots } from './permissions/path.js';
-import { askThroughTool, checkPromptTool } from './permissions/prompt-tool.js';
 import { toHookSources } from './plugins/hook-sources.js';
 import { restorePlan } from './plan/plan-file.js';
 import { createPlanMode } from './plan/session-plan.js';
@@ -134,9 +133,7 @@ export function createEngine(parts: EngineParts): Engine {
     const findConfigured = () =>
       findAllServers(config, { settings: settings.loaded, plugins: definitions.plugins, main });
     const servers = await findConfigured();
-    const { permissionPromptTool } = config;
-    const asksTool = permissionPromptTool !== undefined && permissionPromptTool !== 'stdio';
-    if (asksTool) checkPromptTool(permissionPromptTool, isHosted ? undefined : [...servers.servers.keys()]);
+    const promptTool = await openPromptTool(config, isHosted ? undefined : [...servers.servers.keys()]);
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
       stylesOf(definitions.styles),
@@ -341,11 +338,19 @@ export function createEngine(parts: EngineParts): Engine {
       void scope.mcp.set(new Map());
       clock.after(CONNECT_AFTER_MS, () => scope.mcp.begin(), { background: true });
     }
-    if (asksTool) scope.questions.attach(askThroughTool(scope, permissionPromptTool));
+    if (promptTool) scope.questions.attach(promptTool(scope));
     return new Session(scope, { tools, release, notices: untoldTasks(entries) });
   };
 
   return { clock, catalog, open, ...(parts.provider && { provider: parts.provider }) };
+}
+
+/** A tool of a server may answer in the place of a person. `servers`: those that there are, when no more will come. */
+async function openPromptTool({ permissionPromptTool: tool }: SessionConfig, servers: readonly string[] | undefined) {
+  if (tool === undefined || tool === 'stdio') return undefined;
+  const { askThroughTool, checkPromptTool } = await import('./permissions/prompt-tool.js');
+  checkPromptTool(tool, servers);
+  return (scope: SessionScope) => askThroughTool(scope, tool);
 }
 
 /** The main thread may be an agent, too. */

@@ -6,7 +6,6 @@ import { setCwd } from '../choices.js';
 import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js';
 import { watchAbort } from '../hooks/grace.js';
 import type { OpenCall } from '../next-action.js';
-import { resolvePermission } from '../permissions/resolver.js';
 import { type Grounds, groundsOf, type ToolCall } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
@@ -69,6 +68,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     ...(opinion.decision && { hook: opinion.decision }),
     ...(opinion.updatedInput && { isRewritten: true }),
   };
+  // Loaded with the first call.
+  const { resolvePermission } = await import('../permissions/resolver.js');
   let permission = await resolvePermission(scope, { call, ...judged }, signal);
   if (permission.kind === 'allow') {
     if (!isDeepStrictEqual(judged.input, permission.input)) judged.isRewritten = true;
