@@ -86,7 +86,7 @@ const engine = createEngine({
   provider: createScriptedModel(script),
   tools: [nothing],
 });
-const config = { cwd, env: { PATH: process.env.PATH }, configDir: join(cwd, 'config') };
+const config = { cwd, env: { PATH: process.env.PATH, IS_SANDBOX: '1' }, configDir: join(cwd, 'config') };
 const session = await engine.open({
   ...config,
   permissionMode: 'bypassPermissions',
