@@ -91,6 +91,7 @@ async function ask({ createEngine, createFileStore, createScriptedModel, systemC
     env: { ...env, IS_SANDBOX: '1' },
     configDir: join(place, 'config'),
     permissionMode: 'bypassPermissions',
+    allowDangerouslySkipPermissions: true,
   });
   const over = Promise.withResolvers();
   session.attach({

@@ -86,8 +86,12 @@ const engine = createEngine({
   provider: createScriptedModel(script),
   tools: [nothing],
 });
-const config = { cwd, env: { PATH: process.env.PATH }, configDir: join(cwd, 'config') };
-const session = await engine.open({ ...config, permissionMode: 'bypassPermissions' });
+const config = { cwd, env: { PATH: process.env.PATH, IS_SANDBOX: '1' }, configDir: join(cwd, 'config') };
+const session = await engine.open({
+  ...config,
+  permissionMode: 'bypassPermissions',
+  allowDangerouslySkipPermissions: true,
+});
 const result = Promise.withResolvers();
 let failed;
 session.attach({

@@ -1,7 +1,7 @@
 /** Questions of a session put to the person at the terminal: the whole call, and a plain y or n. */
-import type { CanUseToolParams, PermissionResult } from '../protocol/index.js';
+import type { CanUseToolParams, PermissionResult, PermissionUpdate } from '../protocol/index.js';
 import { type Look, marksFor, paintFor } from './paint.js';
-import { toVisible, toVisibleLine } from './visible.js';
+import { toVisible, toVisibleExactly, toVisibleLine } from './visible.js';
 
 /** Reads one line. Undefined: the input ended, or the question is gone. */
 export type ReadLine = (prompt: string) => Promise<string | undefined>;
@@ -15,9 +15,14 @@ export interface AskOptions extends Look {
 export async function askPerson(question: CanUseToolParams, options: AskOptions): Promise<PermissionResult> {
   if (question.tool_name === 'AskUserQuestion') return askChoices(question, options);
   options.write(describeQuestion(question, options));
-  const answer = (await options.readLine('Allow? y / n, or say what to do instead: '))?.trim();
+  const { input, permission_suggestions: always = [] } = question;
+  const choices = always.length > 0 ? 'y / n / a for always' : 'y / n';
+  const answer = (await options.readLine(`Allow? ${choices}, or say what to do instead: `))?.trim();
   if (answer === undefined) return deny('The person left without answering.');
-  if (/^y(es)?$/i.test(answer)) return { behavior: 'allow', updatedInput: question.input };
+  if (/^y(es)?$/i.test(answer)) return { behavior: 'allow', updatedInput: input };
+  if (always.length > 0 && /^a(lways)?$/i.test(answer)) {
+    return { behavior: 'allow', updatedInput: input, updatedPermissions: always };
+  }
   return deny(answer === '' || /^no?$/i.test(answer) ? 'The person refused this call.' : answer);
 }
 
@@ -33,14 +38,37 @@ export function describeQuestion(question: CanUseToolParams, options: Look & { c
   if (question.agent_id) rows.push(['agent', question.agent_id]);
   const because = question.explanation ?? question.decision_reason;
   if (because) rows.push(['asked because', because]);
-  const title = `${marksFor(options).call} ${paint.bold(toVisibleLine(question.tool_name))} needs your approval`;
-  return `\n${paint.yellow(title)}\n${rows.map(([key, value]) => toRow(paint.dim(`${toVisibleLine(key)}:`), value)).join('')}`;
+  const { permission_suggestions: always = [] } = question;
+  if (always.length > 0) rows.push(['always would', always.map(describeUpdate).join('\n')]);
+  const title = `${marksFor(options).call} ${paint.bold(nameOf(question.tool_name))} needs your approval`;
+  return `\n${paint.yellow(title)}\n${rows.map(([key, value]) => toRow(paint.dim(`${nameOf(key)}:`), value)).join('')}`;
 }
+
+/** What is kept is shown before it is: D5. */
+function describeUpdate(update: PermissionUpdate): string {
+  const where = PLACES[update.destination] ?? `in ${update.destination}`;
+  if (update.type === 'setMode') return `switch to ${update.mode} ${where}`;
+  if (update.type === 'addDirectories') return `open ${update.directories.join(', ')} ${where}`;
+  if (update.type !== 'addRules') return JSON.stringify(update);
+  const rules = update.rules.map(({ toolName, ruleContent }) =>
+    ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
+  );
+  return `${update.behavior} ${rules.join(', ')} ${where}`;
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  session: 'for this session',
+  localSettings: 'in .claude/settings.local.json',
+  projectSettings: 'in .claude/settings.json',
+  userSettings: 'in your settings',
+};
+
+const nameOf = (text: string): string => toVisibleLine(toVisibleExactly(text));
 
 const toField = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 function toRow(label: string, value: string): string {
-  const lines = toVisible(value).split('\n');
+  const lines = toVisibleExactly(value).split('\n');
   if (lines.length === 1) return `  ${label} ${lines[0]}\n`;
   return `  ${label}\n${lines.map((line) => `    ${line}\n`).join('')}`;
 }

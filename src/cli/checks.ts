@@ -11,8 +11,6 @@ export interface Start {
   cli: CliOptions;
   config: Partial<SessionConfig>;
   cwd: string;
-  isRoot: boolean;
-  isSandbox: boolean;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -20,11 +18,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Throws `invalid_config` with the first thing that is wrong. */
 export function checkStart(start: Start): void {
   const problem =
-    findFormatProblem(start) ??
-    findSessionProblem(start) ??
-    findConfigProblem(start) ??
-    findPermissionProblem(start) ??
-    findRuleProblem(start);
+    findFormatProblem(start) ?? findSessionProblem(start) ?? findConfigProblem(start) ?? findRuleProblem(start);
   if (problem !== undefined) throw new HeddleError('invalid_config', problem, { hint: 'See heddle --help.' });
 }
 
@@ -91,11 +85,6 @@ function isObject(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function findPermissionProblem({ config, isRoot, isSandbox }: Start): string | undefined {
-  if (config.permissionMode !== 'bypassPermissions' || !isRoot || isSandbox) return undefined;
-  return 'Error: bypassPermissions is refused for root. Set IS_SANDBOX=1 where nothing can be broken, or run as another user.';
 }
 
 /** Programs name tools of other versions too; a person who mistypes a denial must know. */

@@ -14,8 +14,6 @@ export interface Environment {
   enableFileCheckpointing: boolean;
   /** DEBUG names heddle. */
   debug: boolean;
-  /** Someone says that this machine may be broken. */
-  isSandbox: boolean;
   /** What a variable says that cannot be used. */
   doubts: string[];
 }
@@ -41,7 +39,6 @@ export function readEnvironment(variables: Variables, home: string = homedir()):
     ...(maxRetries === undefined ? {} : { maxRetries }),
     enableFileCheckpointing: isOn(env.CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING),
     debug: /(^|[\s,])heddle(:|\*|$|[\s,])/.test(env.DEBUG ?? ''),
-    isSandbox: isOn(env.IS_SANDBOX),
     doubts:
       env.CLAUDE_CODE_MAX_RETRIES && maxRetries === undefined ? [describeRetries(env.CLAUDE_CODE_MAX_RETRIES)] : [],
   };

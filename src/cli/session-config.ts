@@ -7,10 +7,9 @@ export interface SessionConfigParts {
   parsed: ParsedArgv;
   environment: Environment;
   cwd: string;
-  isRoot: boolean;
 }
 
-export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionConfigParts): SessionConfig {
+export function toSessionConfig({ parsed, environment, cwd }: SessionConfigParts): SessionConfig {
   const { config: flags, cli } = parsed;
   const config: SessionConfig = {
     ...flags,
@@ -25,7 +24,5 @@ export function toSessionConfig({ parsed, environment, cwd, isRoot }: SessionCon
   if (config.maxTurns === 0) delete config.maxTurns;
   config.settingSources ??= cli.bare ? [] : [...SETTING_SOURCES];
   if (config.permissionPrompts === 'none') delete config.permissionPromptTool;
-  // Root may not switch to a mode it may not start in.
-  if (isRoot && !environment.isSandbox) delete config.allowDangerouslySkipPermissions;
   return config;
 }

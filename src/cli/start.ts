@@ -103,10 +103,9 @@ async function run(argv: readonly string[]): Promise<number> {
     stdoutIsTerminal: process.stdout.isTTY,
   });
   const cwd = currentFolder();
-  const isRoot = process.getuid?.() === 0;
-  checkStart({ mode, cli: parsed.cli, config: parsed.config, cwd, isRoot, isSandbox: environment.isSandbox });
+  checkStart({ mode, cli: parsed.cli, config: parsed.config, cwd });
   await checkMcpConfig(parsed.config.mcpConfig ?? [], cwd);
-  const asked = toSessionConfig({ parsed, environment, cwd, isRoot });
+  const asked = toSessionConfig({ parsed, environment, cwd });
   const config = mode === 'serve' ? asked : tellDoubts(parsed.cli, asked, environment);
   const logger = chooseLog({ config, mode, cli: parsed.cli, environment });
   const look: Look = { colour: colour && !parsed.cli.axScreenReader, words: parsed.cli.axScreenReader };
@@ -117,13 +116,12 @@ async function run(argv: readonly string[]): Promise<number> {
 async function serveTools(argv: readonly string[], environment: Environment): Promise<number> {
   const parsed = parseArgv(argv);
   const cwd = currentFolder();
-  const isRoot = process.getuid?.() === 0;
   const { cli, config: flags, positionals } = parsed;
   if (positionals.length > 0) {
     throw new HeddleError('invalid_config', 'error: "mcp serve" takes flags only.\nSee heddle mcp --help.');
   }
-  checkStart({ mode: 'serve', cli, config: flags, cwd, isRoot, isSandbox: environment.isSandbox });
-  const config = toSessionConfig({ parsed, environment, cwd, isRoot });
+  checkStart({ mode: 'serve', cli, config: flags, cwd });
+  const config = toSessionConfig({ parsed, environment, cwd });
   const logger = chooseLog({ config, mode: 'serve', cli, environment });
   const { runMcpServe } = await import('./mcp-serve.js');
   return runMcpServe({ config, input: process.stdin, output: process.stdout, ...(logger && { logger }) });

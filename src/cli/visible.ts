@@ -1,13 +1,17 @@
 /** Text of models, tools and files, made safe to show: what a terminal would obey or hide is written out. */
 
-// Controls, format characters (bidi, zero width, tags), lone surrogates, separators, and all that draws nothing.
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-// Emoji need their variation selectors; newline and tab are layout.
-const HARMLESS = new Set(['\n', '\t', '\uFE0E', '\uFE0F']);
+import { UNSEEN } from '../protocol/plain.js';
 
-export function toVisible(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(UNSAFE, (found) => (HARMLESS.has(found) ? found : writeOut(found)));
-}
+const UNSAFE = new RegExp(UNSEEN.source, 'gu');
+// In prose emoji have their variation selectors, fonts their own signs, and blanks of every kind are blanks.
+const HARMLESS = /[\uFE0E\uFE0F\u2800\p{Zs}\p{Co}]/u;
+
+/** Prose: of a model, a tool, a file. */
+export const toVisible = (text: string): string =>
+  text.replaceAll('\r\n', '\n').replace(UNSAFE, (found) => (HARMLESS.test(found) ? found : writeOut(found)));
+
+/** What is approved or run as it stands: nothing in it is harmless. */
+export const toVisibleExactly = (text: string): string => text.replace(UNSAFE, writeOut);
 
 /** The same on a single line. */
 export const toVisibleLine = (text: string): string => toVisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
@@ -15,7 +19,7 @@ export const toVisibleLine = (text: string): string => toVisible(text).replaceAl
 /** JSON that says the same to a program, with nothing in it that a terminal would obey or hide. */
 export const toVisibleJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(UNSAFE, (found) =>
-    found === '\n' ? found : found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 
 function writeOut(found: string): string {

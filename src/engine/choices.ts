@@ -5,8 +5,18 @@ import { HeddleError } from '../protocol/plain.js';
 import type { SessionScope, SessionState } from './scope.js';
 
 /** Bypassing is only open to sessions that were opened for it. */
-export const mayBypass = (config: SessionConfig): boolean =>
-  config.allowDangerouslySkipPermissions === true || config.permissionMode === 'bypassPermissions';
+export const mayBypass = (config: SessionConfig): boolean => config.allowDangerouslySkipPermissions === true;
+
+/** Whoever may do anything to this machine must say once more that nothing can be broken. No settings file says it. */
+export function refuseRoot(config: SessionConfig): void {
+  if (!mayBypass(config) || process.getuid?.() !== 0 || isOn(config.env.IS_SANDBOX)) return;
+  throw new HeddleError(
+    'invalid_config',
+    'bypassPermissions is refused for root. Set IS_SANDBOX=1 where nothing can be broken, or run as another user.',
+  );
+}
+
+const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
 
 function refuseMode(config: SessionConfig, mode: PermissionMode): void {
   if (mode !== 'bypassPermissions' || mayBypass(config)) return;

@@ -16,7 +16,7 @@ import { Budget } from './budget/budget.js';
 import { queryLimits } from './budget/options.js';
 import { openCheckpoints } from './checkpoints/open.js';
 import { childEnvironment } from './child-env.js';
-import { isSilentPlan, mayBypass, refuseUnpriced } from './choices.js';
+import { isSilentPlan, mayBypass, refuseRoot, refuseUnpriced } from './choices.js';
 import { noticesOfSkills } from './commands/chosen-skills.js';
 import { createCommands } from './commands/open.js';
 import { createSkillCalls } from './commands/skills.js';
@@ -31,11 +31,11 @@ import { type ConfiguredServers, findServers, openMcp } from './mcp/open.js';
 import { openMemory } from './memory/open.js';
 import type { ToolApprovals } from './mcp/tool-approvals.js';
 import { type Catalog, createCatalog, type ResolvedModel } from './model/catalog.js';
+import { checkFolders } from './open-folders.js';
 import { Outbox } from './outbox.js';
 import { findStyle, stylesOf } from './output-style.js';
 import { takesStyle } from './prompt.js';
 import { isWithinRoots } from './permissions/path.js';
-import { askThroughTool } from './permissions/prompt-tool.js';
 import { toHookSources } from './plugins/hook-sources.js';
 import { restorePlan } from './plan/plan-file.js';
 import { createPlanMode } from './plan/session-plan.js';
@@ -80,8 +80,11 @@ export interface Engine {
   readonly catalog: Catalog;
   /** Who answers every session, when it was given someone. */
   readonly provider?: ModelProvider;
-  /** Opens a session, new or resumed. Throws a HeddleError that says why it cannot. */
-  open(config: SessionConfig): Promise<Session>;
+  /**
+   * Opens a session, new or resumed. Throws a HeddleError that says why it cannot. `isHosted`: a host may bring MCP servers
+   * later, so that one that is not there yet is no mistake.
+   */
+  open(config: SessionConfig, options?: { isHosted?: boolean }): Promise<Session>;
 }
 
 /** Servers are connected when the first answer begins, so that it waits for none of them, or after this time. */
@@ -95,10 +98,10 @@ export function createEngine(parts: EngineParts): Engine {
   const store = parts.store && withPatience(parts.store, { clock });
 
   /** Nothing is left behind by a session that does not open: what was begun for it is undone, the last first. */
-  const open = async (called: SessionConfig): Promise<Session> => {
+  const open: Engine['open'] = async (called, { isHosted = false } = {}) => {
     const begun: (() => unknown)[] = [];
     try {
-      return await openWith(called, (undo) => void begun.push(undo));
+      return await openWith(called, { isHosted, onFailure: (undo) => void begun.push(undo) });
     } catch (thrown) {
       const tell = (error: unknown) => logger('warn', `Something was left behind by a failed start: ${String(error)}`);
       for (const undo of begun.toReversed()) await Promise.resolve().then(undo).catch(tell);
@@ -106,10 +109,15 @@ export function createEngine(parts: EngineParts): Engine {
     }
   };
 
-  const openWith = async (called: SessionConfig, onFailure: (undo: () => unknown) => void): Promise<Session> => {
+  const openWith = async (
+    called: SessionConfig,
+    { isHosted, onFailure }: { isHosted: boolean; onFailure: (undo: () => unknown) => void },
+  ): Promise<Session> => {
     const openedAt = clock.monotonic();
     checkConfig(called);
     refuseUnsupported(called);
+    // A workspace of one's own is not this machine.
+    if (parts.workspace === undefined) refuseRoot(called);
     const home = called.env.HOME || '/';
     // What is no tool at all is refused below.
     const names = (parts.tools ?? []).map((tool: Tool | undefined) => String(tool?.name));
@@ -125,6 +133,7 @@ export function createEngine(parts: EngineParts): Engine {
     const findConfigured = () =>
       findAllServers(config, { settings: settings.loaded, plugins: definitions.plugins, main });
     const servers = await findConfigured();
+    const promptTool = await openPromptTool(config, isHosted ? undefined : [...servers.servers.keys()]);
     const { style: chosen, notices: ofStyle } = findStyle(
       settings.loaded.value.outputStyle,
       stylesOf(definitions.styles),
@@ -136,6 +145,7 @@ export function createEngine(parts: EngineParts): Engine {
     const machine = createLocalWorkspace({ clock, logger, env: config.env });
     onFailure(() => machine.close());
     const workspace = parts.workspace ?? machine;
+    await checkFolders(called, { home, workspace });
     const childEnv = childEnvironment(config, environmentLimits(called, settings.loaded));
     // A helper that counts is the person's own, and may need what a folder must not see.
     const helperEnv = childEnvironment(config);
@@ -304,7 +314,7 @@ export function createEngine(parts: EngineParts): Engine {
       hooks,
       callAside: aside,
       agents,
-      deniedInAgents: [],
+      denials: [],
       makeTools,
     };
     const release = async (): Promise<void> => {
@@ -328,14 +338,19 @@ export function createEngine(parts: EngineParts): Engine {
       void scope.mcp.set(new Map());
       clock.after(CONNECT_AFTER_MS, () => scope.mcp.begin(), { background: true });
     }
-    const { permissionPromptTool } = config;
-    if (permissionPromptTool !== undefined && permissionPromptTool !== 'stdio') {
-      scope.questions.attach(askThroughTool(scope, permissionPromptTool));
-    }
+    if (promptTool) scope.questions.attach(promptTool(scope));
     return new Session(scope, { tools, release, notices: untoldTasks(entries) });
   };
 
   return { clock, catalog, open, ...(parts.provider && { provider: parts.provider }) };
+}
+
+/** A tool of a server may answer in the place of a person. `servers`: those that there are, when no more will come. */
+async function openPromptTool({ permissionPromptTool: tool }: SessionConfig, servers: readonly string[] | undefined) {
+  if (tool === undefined || tool === 'stdio') return undefined;
+  const { askThroughTool, checkPromptTool } = await import('./permissions/prompt-tool.js');
+  checkPromptTool(tool, servers);
+  return (scope: SessionScope) => askThroughTool(scope, tool);
 }
 
 /** The main thread may be an agent, too. */

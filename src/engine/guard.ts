@@ -191,8 +191,7 @@ export class Guard {
     const book = compileRules(layers, { home, tools });
     const links = new Map<string, string>();
     for (const folder of book.folders) {
-      // Where links cannot be followed, by permissions or because they go round, the rule is about what it names. A call
-      // that leads there cannot be judged, and is denied; all others must not be denied with it.
+      // Where links cannot be followed, by permissions or because they go round, the rule is about what it names.
       const real = await workspace.realPath(folder).catch(() => folder);
       if (real !== folder) links.set(folder, real);
     }

@@ -249,7 +249,7 @@ class Host {
   }
 
   #open(): Promise<Session> {
-    this.#session ??= this.#engine.open(this.#config).then(async (session) => {
+    this.#session ??= this.#engine.open(this.#config, { isHosted: true }).then(async (session) => {
       session.attach({
         deliver: (message) => this.#send(message),
         deliverAll: (messages) => this.#peer?.sendAll(messages),

@@ -13,7 +13,7 @@ export async function settleOldTurn(scope: SessionScope, tally: TurnTally, signa
   const isOpen = currentTurn(recorder.log.entries) !== undefined;
   const asked = isOpen ? openCalls(recorder.log.entries).filter(wasAsked) : [];
   if (asked.length > 0) await runBatch(scope, asked, { tally, signal });
-  settleCalls(scope, openCalls(recorder.log.entries), tally);
+  settleCalls(scope, openCalls(recorder.log.entries));
   if (isOpen) void recorder.life({ kind: 'turn', state: 'ended', subtype: 'interrupted' });
 }
 

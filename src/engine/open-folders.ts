@@ -1,6 +1,7 @@
 /** The folders that a session may use without asking: of its call, of settings files as they are now, and of answers. */
 import { join, resolve } from 'node:path';
-import type { Workspace } from '../protocol/index.js';
+import type { SessionConfig, Workspace } from '../protocol/index.js';
+import { HeddleError } from '../protocol/plain.js';
 
 export interface OpenFolders {
   /** All but the working directory, as they were named. */
@@ -27,10 +28,15 @@ export function createOpenFolders({ cwd, home, workspace, called, ofSettings }: 
   let own = [...new Set(called)];
   const closed = new Set<string>();
   let named: readonly string[] = [];
-  const toReal = (folder: string): Promise<string> =>
-    workspace.realPath(/^~(?:\/|$)/.test(folder) ? join(home, folder.slice(1)) : resolve(cwd, folder));
-  const pair = (folders: readonly string[]): Promise<[string, string][]> =>
-    Promise.all(folders.map(async (folder) => [folder, await toReal(folder)] as [string, string]));
+  /** One whose links cannot be followed opens nothing. */
+  const pair = async (folders: readonly string[]): Promise<[string, string][]> => {
+    const reals = folders.map((folder) => toReal(folder, { cwd, home, workspace }).catch(() => undefined));
+    const found = await Promise.all(reals);
+    return folders.flatMap((folder, at) => {
+      const real = found[at];
+      return real === undefined ? [] : [[folder, real]];
+    });
+  };
 
   return {
     get named() {
@@ -53,4 +59,26 @@ export function createOpenFolders({ cwd, home, workspace, called, ofSettings }: 
       if (!isKept) for (const real of gone) closed.add(real);
     },
   };
+}
+
+const toReal = async (
+  folder: string,
+  { cwd, home, workspace }: Pick<OpenFoldersParts, 'cwd' | 'home' | 'workspace'>,
+): Promise<string> =>
+  workspace.realPath(/^~(?:\/|$)/.test(folder) ? join(home, folder.slice(1)) : resolve(cwd, folder));
+
+/** Throws `invalid_config` for a folder of the call that cannot be opened. */
+export async function checkFolders(
+  { cwd, additionalDirectories = [] }: SessionConfig,
+  parts: Pick<OpenFoldersParts, 'home' | 'workspace'>,
+): Promise<void> {
+  for (const folder of additionalDirectories) {
+    await toReal(folder, { cwd, ...parts }).catch((cause: Error) => {
+      const text = `additionalDirectories: the links of ${folder} cannot be followed: ${cause.message}`;
+      throw new HeddleError('invalid_config', text, {
+        cause,
+        hint: 'Name a folder that can be opened, or leave it out.',
+      });
+    });
+  }
 }

@@ -49,7 +49,7 @@ export function toResult(
     total_cost_usd: spending.totalUsd,
     usage: tally.usage,
     modelUsage: spending.byModel,
-    permission_denials: [...tally.denials, ...scope.deniedInAgents.splice(0)],
+    permission_denials: scope.denials.splice(0),
     ...(tally.ttftMs !== undefined && { ttft_ms: Math.round(tally.ttftMs) }),
     queued_turn_count: counters.queued,
     result_index: counters.index,

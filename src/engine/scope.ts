@@ -118,8 +118,8 @@ export interface SessionScope {
   /** That of the main thread, when it is that of a subagent. */
   readonly main?: SessionScope;
   readonly agents: SessionAgents;
-  /** Calls of agents that were denied since the last result. One list for the session and all of its agents. */
-  readonly deniedInAgents: PermissionDenial[];
+  /** Calls that were denied since the last result. One list for the session and all of its agents. */
+  readonly denials: PermissionDenial[];
   /** The tools of a session or agent, with what is its own. */
   readonly makeTools: (own: Pick<ToolParts, 'lists' | 'callAside' | 'agents' | 'skills'>) => Tool[];
   readonly hooks: SessionHooks;
@@ -152,7 +152,6 @@ export interface TurnTally {
   stopReason: string | null;
   /** The text of the last answer; parts of one that was cut at the output limit are joined. */
   text: { joined: string; last: string };
-  denials: PermissionDenial[];
   /** How often hooks have kept this turn from ending. */
   stopsBlocked: number;
 }

@@ -303,7 +303,7 @@ export class Session {
     await this.scope.guard.refresh();
     const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
     const tally = await this.#openTurn(uuid, signal);
-    if (isFirst) await this.#recordSurroundings(tally, signal);
+    if (isFirst) await this.#recordSurroundings(signal);
     const tools = this.scope.mcp.takeNews(this.#window);
     const plan = await planNotes(this.scope);
     const news = [tools && toReminder(tools), tellSkills(this.scope)].filter((text) => text !== undefined);
@@ -452,10 +452,10 @@ export class Session {
   }
 
   /** The place and the day, then the instructions that hold there. */
-  async #recordSurroundings(tally: TurnTally, signal: AbortSignal): Promise<void> {
+  async #recordSurroundings(signal: AbortSignal): Promise<void> {
     const { memory, opening = [], mainAgent: agent } = this.scope;
     const instructions = await memory.tellAll('session_start', signal);
-    const known = agent && (await knownSkills(this.scope, { agent, tally }, signal));
+    const known = agent && (await knownSkills(this.scope, agent, signal));
     if (known?.interrupt) this.#stopTurn();
     const skills = known?.texts ?? [];
     const texts = [await surroundingsOf(this.scope, signal), instructions, ...skills, ...opening.map(toReminder)];

@@ -1,4 +1,3 @@
-import type { PermissionDenial } from '../protocol/index.js';
 import { createAccount } from './budget/account.js';
 import { turnLimits } from './budget/options.js';
 import { emptyUsage } from './model/usage-sum.js';
@@ -30,7 +29,6 @@ export function emptyTally({ clock, state, budget }: SessionScope): TurnTally {
     ttftMs: undefined,
     stopReason: null,
     text: { joined: '', last: '' },
-    denials: [],
     stopsBlocked: 0,
   };
 }
@@ -41,14 +39,4 @@ export function countTime({ clock, spending }: SessionScope, tally: TurnTally, s
   tally.apiMs += tookMs;
   spending.addTime(tookMs);
   return tookMs;
-}
-
-/** What is denied in an agent is told with the next result of the session: the agent itself has none. */
-export function noteDenial(
-  { agent, deniedInAgents }: Pick<SessionScope, 'agent' | 'deniedInAgents'>,
-  { denials }: Pick<TurnTally, 'denials'>,
-  denial: PermissionDenial,
-): void {
-  denials.push(denial);
-  if (agent !== undefined) deniedInAgents.push({ ...denial, agent_id: agent.id });
 }

@@ -19,7 +19,7 @@ export async function turn(scope: SessionScope, tally: TurnTally, signal: AbortS
   const { clock } = scope;
   const timed = await withinTime(tally.budget, { clock, signal }, (both) => advance(scope, tally, both));
   const ending = timed.over && timed.value.kind === 'interrupted' ? toLimited(timed.over) : timed.value;
-  settleCalls(scope, openCalls(lastTurn(scope.recorder.log.entries)), tally);
+  settleCalls(scope, openCalls(lastTurn(scope.recorder.log.entries)));
   if (ending.kind === 'interrupted') sayInterrupted(scope, ending.during);
   return ending;
 }

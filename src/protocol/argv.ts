@@ -210,10 +210,9 @@ function fromFlat(flat: Flat): Partial<SessionConfig> {
   if (excludeDynamicSections === true && flat.systemPrompt === undefined) {
     config.systemPrompt = { type: 'preset', preset: 'claude_code', excludeDynamicSections: true };
   }
-  if (dangerouslySkipPermissions === true) {
-    config.permissionMode = 'bypassPermissions';
-    config.allowDangerouslySkipPermissions = true;
-  }
+  if (dangerouslySkipPermissions === true) config.permissionMode = 'bypassPermissions';
+  // Whoever types the mode means it.
+  if (config.permissionMode === 'bypassPermissions') config.allowDangerouslySkipPermissions = true;
   if (init === true && maintenance === true) throw refuse('error: --init and --maintenance exclude each other');
   if (init === true || maintenance === true) config.setup = init === true ? 'init' : 'maintenance';
   if (flat.resume === true) config.resume = '';

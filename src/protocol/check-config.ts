@@ -22,6 +22,7 @@ const TEXT: Check = [isText, 'a string'];
 const TEXTS: Check = [isTexts, 'a list of strings'];
 const FLAG: Check = [(value) => typeof value === 'boolean', 'true or false'];
 const COUNT: Check = [isCount, 'a whole number, 0 or more'];
+const ABOVE_0: Check = [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'];
 const SESSION: Check = [(value) => isText(value) && isSessionId(value as string), 'a UUID'];
 /** There is one, which those who ask for none by name mean, too. */
 function isPreset(value: unknown): boolean {
@@ -48,9 +49,10 @@ const CHECKS: { readonly [K in keyof SessionConfig]?: Check } = {
   forwardSubagentText: FLAG,
   includeHookEvents: FLAG,
   includePartialMessages: FLAG,
-  maxBudgetUsd: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
+  maxBudgetUsd: ABOVE_0,
+  maxQuestionSeconds: ABOVE_0,
   maxRetries: COUNT,
-  maxSeconds: [(value) => Number.isFinite(value) && (value as number) > 0, 'a number above 0'],
+  maxSeconds: ABOVE_0,
   maxThinkingTokens: [(value) => value === null || isCount(value), 'a whole number, 0 or more, or null'],
   maxTotalTurns: [(value) => isCount(value) && (value as number) > 0, 'a whole number above 0'],
   maxTurns: COUNT,
@@ -88,6 +90,11 @@ export function checkConfig(config: SessionConfig): void {
     throw new HeddleError('invalid_config', `${key} must be ${check[1]}, not ${shown.slice(0, 80)}.`, {
       hint: `Correct ${key}, or leave it out.`,
       data: { path: key },
+    });
+  }
+  if (config.permissionMode === 'bypassPermissions' && config.allowDangerouslySkipPermissions !== true) {
+    throw new HeddleError('invalid_config', 'bypassPermissions needs allowDangerouslySkipPermissions.', {
+      hint: 'Set it to true if you mean it.',
     });
   }
 }

@@ -62,6 +62,8 @@ export interface SessionConfig {
   maxBudgetUsd?: number;
   /** Of the session and its agents. */
   maxSeconds?: number;
+  /** How long a question about a call may stay unanswered before the call is denied; for ever when absent. */
+  maxQuestionSeconds?: number;
   /** Answers of the model, in the session and its agents. */
   maxTotalTurns?: number;
   /** How often a failed model call is tried again (10 when absent). */

@@ -267,6 +267,11 @@ export const FLAGS: readonly FlagRow[] = [
   limits.config('maxTurns', 'number', ['--max-turns <turns>', 'Stop after so many turns; 0 for no limit']),
   limits.config('maxTotalTurns', 'number', ['--max-total-turns <turns>', 'Turns of the session and its agents']),
   limits.config('maxSeconds', 'number', ['--max-seconds <seconds>', 'Stop after so long', { fraction: true }]),
+  limits.config('maxQuestionSeconds', 'number', [
+    '--max-question-seconds <seconds>',
+    'Deny a call when nobody answers for so long',
+    { fraction: true },
+  ]),
   limits.config('maxBudgetUsd', 'number', [
     '--max-budget-usd <amount>',
     'Stop before costing more',

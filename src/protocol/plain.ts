@@ -44,3 +44,4 @@ export {
   type OutputFormat,
 } from './flags.js';
 export { isControlCancelRequest, isControlFrame, isControlRequest, isControlResponse, isKeepAlive } from './frame.js';
+export { UNSEEN } from './unseen.js';

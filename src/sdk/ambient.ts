@@ -6,8 +6,6 @@ import { HeddleError } from '../protocol/plain.js';
 export interface Ambient {
   cwd: string;
   env: Record<string, string>;
-  /** May do anything to this machine. */
-  isRoot: boolean;
 }
 
 /** As in package.json. An older Node fails later, and in words that nobody understands. */
@@ -22,7 +20,6 @@ export const SDK_VERSION = '0.3.0+heddle.0.1.0';
 export const readAmbient = (): Ambient => ({
   cwd: process.cwd(),
   env: definedOf(process.env),
-  isRoot: process.getuid?.() === 0,
 });
 
 export const printToStderr = (text: string): void => void process.stderr.write(text);

@@ -14,6 +14,9 @@ export async function answerPermission(
     ...(params.permission_suggestions && { suggestions: params.permission_suggestions }),
     ...(params.blocked_path && { blockedPath: params.blocked_path }),
     ...(params.decision_reason && { decisionReason: params.decision_reason }),
+    ...(params.description && { description: params.description }),
+    ...(params.explanation !== undefined && { explanation: params.explanation }),
+    ...(params.cwd !== undefined && { cwd: params.cwd }),
     ...(params.agent_id && { agentID: params.agent_id }),
     ...(params.parent_tool_use_id && { parentToolUseID: params.parent_tool_use_id }),
   });

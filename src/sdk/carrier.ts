@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { Channel, Clock, Logger, SessionConfig } from '../protocol/index.js';
 import { HeddleError, systemClock, toArgv } from '../protocol/plain.js';
 import { connectWebSocket, fromTransport, spawnEngineProcess } from '../wire/index.js';
-import { printToStderr, readAmbient, SDK_VERSION } from './ambient.js';
+import { printToStderr, SDK_VERSION } from './ambient.js';
 import { quietly } from './diagnostics.js';
-import { type Carrier, extraConfig, type HeddleOptions, type Options, refuseRoot, toFlags } from './options.js';
+import { type Carrier, extraConfig, type HeddleOptions, type Options, toFlags } from './options.js';
 
 export interface Connected {
   channel: Channel;
@@ -58,10 +58,7 @@ export async function openChannel(parts: CarrierParts): Promise<Connected> {
     const { openInProcess } = await import('./in-process.js');
     const { sessionStore, sessionStoreFlush: flush, loadTimeoutMs: timeoutMs } = options;
     const copies = { sessionStore, flush, timeoutMs };
-    const whole = { ...config, ...extraConfig(options.extraArgs) };
-    // Flags may say what the options do not: the CLI would refuse them as well.
-    if (options.heddle?.workspace === undefined) refuseRoot(whole, readAmbient());
-    return openInProcess(whole, { ...options.heddle, copies, logger });
+    return openInProcess({ ...config, ...extraConfig(options.extraArgs) }, { ...options.heddle, copies, logger });
   }
   refuseParts(options);
   if (carrier !== 'subprocess' && config.sandbox !== undefined) {

@@ -36,6 +36,12 @@ export interface CanUseToolOptions {
   blockedPath?: string;
   decisionReason?: string;
   toolUseID: string;
+  /** What the call is about: the words of the model, or the file. */
+  description?: string;
+  /** The decision in words: rule, layer, and what a command was taken to run. */
+  explanation?: string;
+  /** Where relative paths of the call start. */
+  cwd?: string;
   /** The agent that wants it, and the call that started that agent; absent for the main thread. */
   agentID?: string;
   parentToolUseID?: string;
@@ -139,6 +145,8 @@ export interface Options {
   maxBudgetUsd?: number;
   /** Seconds that the query may take. */
   maxSeconds?: number;
+  /** Seconds that a question about a call may stay unanswered; then the call is denied. For ever when absent. */
+  maxQuestionSeconds?: number;
   /** Answers of models that the query may use, those of its agents included; `maxTurns` counts its own, for each prompt. */
   maxTotalTurns?: number;
   /** Tokens that the query may use. */
@@ -210,6 +218,7 @@ const OPTIONS: { [K in keyof Required<Options>]: K extends PlainOption ? boolean
   loadTimeoutMs: false,
   maxBudgetUsd: true,
   maxSeconds: true,
+  maxQuestionSeconds: true,
   maxTotalTurns: true,
   taskBudget: false,
   maxThinkingTokens: true,
@@ -274,22 +283,7 @@ export function toSessionConfig(options: Options, ambient: Ambient): SessionConf
   if (config.skills !== undefined && config.skills.length > 0) {
     config.allowedTools = [...new Set([...(config.allowedTools ?? []), 'Skill'])];
   }
-  // A workspace of one's own is not this machine.
-  if (options.heddle?.workspace === undefined) refuseRoot(config, ambient);
   return config;
-}
-
-/** Whoever may do anything must say once more that nothing can be broken. */
-export function refuseRoot(
-  { permissionMode, allowDangerouslySkipPermissions, env }: SessionConfig,
-  { isRoot }: Ambient,
-): void {
-  const bypasses = permissionMode === 'bypassPermissions' || allowDangerouslySkipPermissions === true;
-  if (!bypasses || !isRoot || /^(1|true|yes)$/.test(env.IS_SANDBOX ?? '')) return;
-  throw invalid(
-    'bypassPermissions is refused for root.',
-    'Set IS_SANDBOX=1 in env where nothing can be broken, or run as another user.',
-  );
 }
 
 /**
@@ -332,9 +326,6 @@ function checkOptions(options: Options): void {
   }
   if (options.canUseTool && options.permissionPromptToolName) {
     throw invalid('canUseTool and permissionPromptToolName exclude each other.', 'Choose one.');
-  }
-  if (options.permissionMode === 'bypassPermissions' && options.allowDangerouslySkipPermissions !== true) {
-    throw invalid('bypassPermissions needs allowDangerouslySkipPermissions.', 'Set it to true if you mean it.');
   }
   if (options.continue && options.resume) throw invalid('continue and resume exclude each other.', 'Choose one.');
   if (options.promptSuggestions) {

@@ -13,6 +13,7 @@ const SAFE: readonly (keyof SessionConfig)[] = [
   'includePartialMessages',
   'jsonSchema',
   'maxBudgetUsd',
+  'maxQuestionSeconds',
   'maxSeconds',
   'maxTotalTurns',
   'maxThinkingTokens',

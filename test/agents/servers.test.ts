@@ -53,7 +53,7 @@ const reaching = {
     call('mcp__a__look', 'ma'),
   ],
 };
-const search = { PATH: process.env.PATH ?? '', ENABLE_TOOL_SEARCH: 'true' };
+const search = { PATH: process.env.PATH ?? '', ENABLE_TOOL_SEARCH: 'true', IS_SANDBOX: '1' };
 
 function expectOnlyA({ messages }: Run, hasA = true): void {
   for (const id of ['r1', 'r2', 'l1', 'l2', 's1', 's2', 'm1']) {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { askPerson } from '../../src/cli/ask.js';
+import type { CanUseToolParams, PermissionUpdate } from '../../src/protocol/index.js';
+import { UNSEEN } from '../../src/protocol/plain.js';
 
 interface Asked {
   lines: (string | undefined)[];
@@ -169,5 +171,43 @@ describe('askPerson with the questions of a model (H7)', () => {
   it('shows the parts apart in colour', async () => {
     const { shown } = await put([colour], { lines: ['1'], colour: true });
     expect(shown).toContain('\x1b[2m[Colour]\x1b[22m \x1b[1mWhich colour?\x1b[22m\n  1. Red\x1b[2m warm\x1b[22m\n');
+  });
+});
+
+/** Puts a call to a person who types this line. */
+async function putCall(question: Partial<CanUseToolParams>, line: string) {
+  let shown = '';
+  const write = (text: string): void => void (shown += text);
+  const readLine = async (prompt: string) => {
+    write(prompt);
+    return line;
+  };
+  const call = { tool_name: 'Bash', tool_use_id: 't', input: { command: 'npm ci' }, ...question };
+  return { result: await askPerson(call, { colour: false, cwd: '/shop', write, readLine }), shown };
+}
+
+describe('askPerson with a call', () => {
+  it.each([
+    ['touch a\r\n', 'touch a\\r\n'],
+    ['a\uFE0F', 'a\\ufe0f'],
+    ['a\u3164b\u115Fc\u2800d\uFFA0', 'a\\u3164b\\u115fc\\u2800d\\uffa0'],
+    ['a\u034Fb\u17B4c\u{E0100}', 'a\\u034fb\\u17b4c\\u{e0100}'],
+    ['a\u00A0b\uE000', 'a\\xa0b\\ue000'],
+  ])('D6: shows what would run, whole: %j', async (command, visible) => {
+    const { shown } = await putCall({ input: { command } }, 'n');
+    expect(shown).toContain(visible.trimEnd());
+    expect(shown.replaceAll('\n', '')).not.toMatch(UNSEEN);
+  });
+
+  const rule = { toolName: 'Bash', ruleContent: 'npm ci' };
+  const kept: PermissionUpdate = { type: 'addRules', behavior: 'allow', rules: [rule], destination: 'localSettings' };
+
+  it('D5: always keeps what it has shown, and nothing that was not offered', async () => {
+    const { result, shown } = await putCall({ permission_suggestions: [kept] }, 'a');
+    expect(shown).toContain('  always would: allow Bash(npm ci) in .claude/settings.local.json\n');
+    expect(shown).toContain('Allow? y / n / a for always');
+    expect(result).toEqual({ behavior: 'allow', updatedInput: { command: 'npm ci' }, updatedPermissions: [kept] });
+    expect((await putCall({ permission_suggestions: [kept] }, 'y')).result).not.toHaveProperty('updatedPermissions');
+    expect((await putCall({}, 'a')).result).toEqual({ behavior: 'deny', message: 'a' });
   });
 });

@@ -46,7 +46,6 @@ describe('readEnvironment', () => {
       client: { entrypoint: 'cli' },
       enableFileCheckpointing: false,
       debug: false,
-      isSandbox: false,
     });
     expect(
       readEnvironment(
@@ -66,7 +65,6 @@ describe('readEnvironment', () => {
       maxRetries: 3,
       enableFileCheckpointing: true,
       debug: true,
-      isSandbox: true,
     });
     const odd = readEnvironment({ DEBUG: '*', CLAUDE_CODE_MAX_RETRIES: 'many' }, '/h');
     expect(odd).not.toHaveProperty('maxRetries');
@@ -90,7 +88,7 @@ describe('checkStart', () => {
   const problemOf = (argv: string[], extra: Partial<Start> = {}): string | undefined => {
     const { cli, config } = parseArgv(argv);
     try {
-      checkStart({ mode: 'print', cli, config, cwd: folder, isRoot: false, isSandbox: false, ...extra });
+      checkStart({ mode: 'print', cli, config, cwd: folder, ...extra });
       return undefined;
     } catch (error) {
       expect((error as HeddleError).code).toBe('invalid_config');
@@ -131,19 +129,11 @@ describe('checkStart', () => {
     await expect(check('none.json')).rejects.toThrow(/MCP config file not found: \S*none\.json$/);
     await expect(check('{bad')).rejects.toThrow(/MCP config file not found: \S*\{bad \(as JSON: .+\)$/);
   });
-
-  it('root needs IS_SANDBOX to bypass permissions', () => {
-    const argv = ['--dangerously-skip-permissions'];
-    expect(problemOf(argv)).toBeUndefined();
-    expect(problemOf(argv, { isRoot: true })).toMatch(/^Error: bypassPermissions is refused for root/);
-    expect(problemOf(['--permission-mode=bypassPermissions'], { isRoot: true })).toMatch(/refused for root/);
-    expect(problemOf(argv, { isRoot: true, isSandbox: true })).toBeUndefined();
-  });
 });
 
 describe('toSessionConfig', () => {
-  const configOf = (argv: string[], env: Record<string, string> = {}, isRoot = false) =>
-    toSessionConfig({ parsed: parseArgv(argv), environment: readEnvironment(env, '/h'), cwd: folder, isRoot });
+  const configOf = (argv: string[], env: Record<string, string> = {}) =>
+    toSessionConfig({ parsed: parseArgv(argv), environment: readEnvironment(env, '/h'), cwd: folder });
 
   it('leaves the built-in prompt alone unless told otherwise', () => {
     expect(configOf([])).toMatchObject({ cwd: folder, client: { entrypoint: 'cli' } });
@@ -161,13 +151,6 @@ describe('toSessionConfig', () => {
     expect(configOf([]).settingSources).toEqual(['user', 'project', 'local']);
     expect(configOf(['--bare']).settingSources).toEqual([]);
     expect(configOf([], { CLAUDE_CODE_MAX_RETRIES: '2' }).maxRetries).toBe(2);
-  });
-
-  it('root may not switch to a mode it may not start in', () => {
-    const argv = ['--allow-dangerously-skip-permissions'];
-    expect(configOf(argv).allowDangerouslySkipPermissions).toBe(true);
-    expect(configOf(argv, {}, true)).not.toHaveProperty('allowDangerouslySkipPermissions');
-    expect(configOf(argv, { IS_SANDBOX: '1' }, true).allowDangerouslySkipPermissions).toBe(true);
   });
 });
 

@@ -21,7 +21,7 @@ const FILES = {
   'skills/own/SKILL.md': skill('For people', 'Own text.', 'disable-model-invocation: true\n'),
   'commands/fix.md': '---\ndescription: Fixes\n---\nFix text.',
 };
-const ambient = { cwd: '/somewhere', env: {}, isRoot: false };
+const ambient = { cwd: '/somewhere', env: {} };
 
 describe('skills that the session was called with', () => {
   it('a list limits what the model sees and may call, and not what a person may', async () => {

@@ -96,7 +96,8 @@ describe('skills', () => {
       ],
       { config: { allowedTools: ['Skill'] } },
     );
-    await run.ask('go');
+    const { permission_denials } = await run.ask('go');
+    expect(permission_denials.map(({ tool_input }) => tool_input.command)).toEqual(['touch zero', 'touch one']);
     expect(resultText(run.messages, 'a')).toMatch(/^\/marks was not run: !`touch zero`/);
     expect(resultText(run.messages, 'b')).toMatch(/gone.*cannot be read: it is not there/);
     expect(['zero', 'one'].map((name) => existsSync(join(run.cwd, name)))).toEqual([false, false]);

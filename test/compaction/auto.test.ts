@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptAnswer, ScriptStep } from '../../src/engine/model/script-step.js';
 import { HeddleError } from '../../src/protocol/plain.js';
-import { start } from '../engine/kit.js';
+import { PATH_ENV, start } from '../engine/kit.js';
 import {
   asksForSummary,
   chainOf,
@@ -237,7 +237,7 @@ describe('old large results', () => {
     const rounds = Array.from({ length: 12 }, (_, n) =>
       bash(`t${n}`, printing(`END-${n}`, 20_000), n === 11 ? { usage: { input_tokens: 92_000 } } : {}),
     );
-    const config = { ...bypass, env: { PATH: process.env.PATH ?? '', CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '45' } };
+    const config = { ...bypass, env: { ...PATH_ENV, CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '45' } };
     const run = await start([...rounds, 'done', 'next'], { config });
     expect(await run.ask('go')).toMatchObject({ result: 'done' });
     expect(run.model.requests.some(asksForSummary)).toBe(false);

@@ -59,9 +59,10 @@ async function runSession(cwd: string, random: Random): Promise<void> {
   const engine = createEngine({ clock: systemClock, store: createMemoryStore(), provider });
   const session = await engine.open({
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, HEDDLE_SOAK: marker },
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, IS_SANDBOX: '1', HEDDLE_SOAK: marker },
     configDir: join(cwd, 'config'),
     permissionMode: 'bypassPermissions',
+    allowDangerouslySkipPermissions: true,
   });
   const messages: Message[] = [];
   const over = Promise.withResolvers<ResultMessage>();

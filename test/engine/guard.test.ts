@@ -66,6 +66,64 @@ describe('E2: calls of one message are judged on what is true when they run', ()
   });
 });
 
+describe('a place whose links cannot be followed', () => {
+  const modes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const;
+  const toolUse = [
+    call('Read', { file_path: 'round/x' }, 't1'),
+    call('Write', { file_path: 'round/x', content: 'x' }, 't2'),
+    call('Bash', { command: 'sudo cat round/x' }, 't3'),
+  ];
+  const stage = (): string => {
+    const cwd = scratch();
+    symlinkSync('round', join(cwd, 'round'));
+    return cwd;
+  };
+
+  it.each(modes)('is asked about, whatever rules allow, in the mode %s', async (permissionMode) => {
+    const asked: unknown[] = [];
+    const cwd = stage();
+    const run = await start([{ toolUse }, 'ok'], {
+      cwd,
+      config: { permissionMode, allowedTools: ['Read', 'Write', 'Bash'] },
+      ask: async ({ tool_use_id, blocked_path }) => {
+        asked.push([tool_use_id, blocked_path]);
+        return { behavior: 'deny', message: 'no' };
+      },
+    });
+    const { permission_denials } = await run.ask('go');
+    expect(permission_denials).toHaveLength(3);
+    const place = join(cwd, 'round/x');
+    expect(asked).toEqual(permissionMode === 'dontAsk' ? [] : ['t1', 't2', 't3'].map((id) => [id, place]));
+  });
+
+  it('may be approved: the call runs, and finds what the system says', async () => {
+    const run = await start([{ toolUse }, 'ok'], { cwd: stage(), ask: async () => ({ behavior: 'allow' }) });
+    expect(await run.ask('go')).toMatchObject({ permission_denials: [] });
+    expect(resultText(run.messages, 't1')).toMatch(/ELOOP|symbolic links/);
+  });
+
+  it('opens nothing as an additional folder of settings or of an answer', async () => {
+    const update = { type: 'addDirectories', directories: ['round'], destination: 'session' } as const;
+    const run = await start([{ toolUse }, { toolUse: toolUse.map((each) => ({ ...each, id: `${each.id}b` })) }, 'ok'], {
+      cwd: stage(),
+      config: { settings: '{"permissions":{"additionalDirectories":["round"]}}' },
+      ask: async ({ tool_use_id }) =>
+        tool_use_id === 't1'
+          ? { behavior: 'allow', updatedPermissions: [update] }
+          : { behavior: 'deny', message: 'no' },
+    });
+    expect((await run.ask('go')).permission_denials).toHaveLength(5);
+  });
+
+  it('is named by the error when it is an additional folder of the call', async () => {
+    const config = { additionalDirectories: ['round/x'] };
+    await expect(start([], { cwd: stage(), config })).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(/^additionalDirectories: the links of round\/x cannot be followed: ELOOP/),
+    });
+  });
+});
+
 describe('answers of the host', () => {
   it('a rule about a place whose links cannot be followed denies what leads there, and nothing else', async () => {
     const cwd = scratch();

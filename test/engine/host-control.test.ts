@@ -193,7 +193,7 @@ describe('what a host may ask of a session', () => {
     const echo = { toolUse: { name: 'Bash', input: { command: 'echo "$WHO and $PATH_SET"' }, id: 't1' } };
     const env = { ...PATH_ENV, PATH_SET: 'kept' };
     const { near, peer, result, seen } = connect([echo, 'ok'], {
-      config: { permissionMode: 'bypassPermissions', env },
+      config: { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true, env },
     });
     near.send({ type: 'update_environment_variables', variables: { WHO: 'someone' } });
     peer.send(user('go'));

@@ -69,6 +69,10 @@ export interface RunOptions {
   workspace?: Workspace;
 }
 
+/** A test that names the mode means it. */
+const meant = (mode: SessionConfig['permissionMode']): Partial<SessionConfig> =>
+  mode === 'bypassPermissions' ? { allowDangerouslySkipPermissions: true } : {};
+
 /** The sessions of each store: one is written by one at a time. */
 const opened = new WeakMap<SessionStore, Map<string, Session>>();
 
@@ -83,7 +87,13 @@ export async function start(script: readonly ScriptStep[], options: RunOptions =
   const others = opened.get(store) ?? new Map<string, Session>();
   opened.set(store, others);
   if (!options.config?.forkSession) await others.get(options.config?.resume ?? '')?.close();
-  const session = await engine.open({ cwd, env: PATH_ENV, configDir: join(cwd, '.config'), ...options.config });
+  const session = await engine.open({
+    cwd,
+    env: PATH_ENV,
+    configDir: join(cwd, '.config'),
+    ...meant(options.config?.permissionMode),
+    ...options.config,
+  });
   others.set(session.id, session);
   const messages: Message[] = [];
   const waiting: { fits: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];

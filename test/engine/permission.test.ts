@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../src/engine/index.js';
-import { outline, resultText, start } from './kit.js';
+import { outline, resultText, start, stillClock } from './kit.js';
 
 const touch = (name: string, id?: string) => ({
   toolUse: { name: 'Bash', input: { command: `touch ${name}` }, ...(id && { id }) },
@@ -73,9 +73,48 @@ describe('asking', () => {
 
   it('C3: a callback that throws denies', async () => {
     const run = await start([touch('a'), 'ok'], { ask: () => Promise.reject(new Error('boom')) });
-    await run.ask('go');
-    expect(resultText(run.messages, 'toolu_1')).toBe('Tool permission request failed: boom');
+    expect((await run.ask('go')).permission_denials).toMatchObject([{ tool_use_id: 'toolu_1' }]);
+    const message = 'Tool permission request failed: boom';
+    expect(resultText(run.messages, 'toolu_1')).toBe(message);
+    expect(run.messages).toContainEqual(expect.objectContaining({ subtype: 'permission_denied', message }));
     expect(existsSync(join(run.cwd, 'a'))).toBe(false);
+  });
+
+  it('C3: an answer that does not come in time denies, one that does counts', async () => {
+    const clock = stillClock();
+    const late = { clock, config: { maxQuestionSeconds: 60 } };
+    const asked: AbortSignal[] = [];
+    const run = await start([touch('a'), touch('b'), 'ok'], {
+      ...late,
+      ask: (_, { signal }) => {
+        asked.push(signal);
+        clock.advance(asked.length === 1 ? 60_000 : 59_999);
+        return asked.length === 1 ? new Promise(() => {}) : Promise.resolve({ behavior: 'allow' });
+      },
+    });
+    expect((await run.ask('go')).permission_denials).toMatchObject([{ tool_use_id: 'toolu_1' }]);
+    const message = 'Tool permission request failed: Nobody answered within 60 s.';
+    expect(resultText(run.messages, 'toolu_1')).toBe(message);
+    expect(run.messages).toContainEqual(expect.objectContaining({ subtype: 'permission_denied', message }));
+    expect(asked[0]?.aborted).toBe(true);
+    expect(['a', 'b'].map((name) => existsSync(join(run.cwd, name)))).toEqual([false, true]);
+  });
+
+  it.each<[string, Record<string, unknown>, string | undefined]>([
+    ['Write', { file_path: 'w/x.txt', content: 'w' }, 'w/x.txt'],
+    ['Read', { file_path: '/etc/hostname' }, '/etc/hostname'],
+    ['Bash', { command: 'touch a', description: 'Marks it' }, 'Marks it'],
+    ['Bash', { command: 'touch a' }, undefined],
+  ])('says what a call of %s is about: %j', async (name, input, description) => {
+    const asked: unknown[] = [];
+    const run = await start([{ toolUse: { name, input } }, 'ok'], {
+      ask: async (question) => {
+        asked.push(question.description);
+        return { behavior: 'deny', message: 'no' };
+      },
+    });
+    await run.ask('go');
+    expect(asked).toEqual([description]);
   });
 
   it('C2: an answer of the wrong shape denies and names the field', async () => {

@@ -159,7 +159,12 @@ describe('questions of a session', () => {
     const result = run.ask('go');
     await both.promise;
     run.session.interrupt();
-    expect(await result).toMatchObject({ is_error: false, terminal_reason: 'aborted_tools' });
+    expect(await result).toMatchObject({
+      is_error: false,
+      terminal_reason: 'aborted_tools',
+      permission_denials: [{ tool_use_id: 't1' }],
+    });
+    expect(run.messages).toContainEqual(expect.objectContaining({ subtype: 'permission_denied', tool_use_id: 't1' }));
     expect([one, two].map(({ asked }) => asked[0]?.signal.aborted)).toEqual([true, true]);
     expect(resultText(run.messages, 't1')).toMatch(/not run/);
     expect(existsSync(join(run.cwd, 'made'))).toBe(false);

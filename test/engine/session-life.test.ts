@@ -9,7 +9,7 @@ import { outline, PATH_ENV, resultText, type RunOptions, scratch, start, user } 
 import { createTracedStore } from './traced-store.js';
 
 const SESSION = '99999999-2222-4333-8444-555555555561';
-const bypass = { permissionMode: 'bypassPermissions' as const };
+const bypass = { permissionMode: 'bypassPermissions' as const, allowDangerouslySkipPermissions: true };
 const never = new Promise<never>(() => {});
 const uuidOf = (digit: number) => `${String(digit).repeat(8)}-2222-4333-8444-555555555555`;
 

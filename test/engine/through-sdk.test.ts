@@ -38,7 +38,7 @@ function scripted(script: readonly ScriptStep[], options: Options = {}): Options
 }
 
 const signal = () => new AbortController().signal;
-const ambient = { cwd: '/somewhere', env: { PATH: '/bin' }, isRoot: false };
+const ambient = { cwd: '/somewhere', env: { PATH: '/bin' } };
 
 describe('the permission callback', () => {
   it('is told why it is asked, about which place, and what would end the asking', async () => {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine, createMemoryStore } from '../../src/engine/index.js';
 import type { Frame, SessionConfig } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
@@ -117,6 +117,53 @@ describe('E6: before anyone is let in', () => {
     await expect(createServer({ engine, clock: systemClock, config, host: '0.0.0.0' })).rejects.toMatchObject({
       code: 'invalid_config',
     });
+  });
+});
+
+describe('a server that bypasses permissions', () => {
+  const bypass = { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true } as const;
+  const IS_SANDBOX = '1';
+  const asRoot = () => {
+    const user = vi.spyOn(process, 'getuid').mockReturnValue(0);
+    onTestFinished(() => user.mockRestore());
+  };
+
+  it.each<[string, Partial<SessionConfig>, string | RegExp]>([
+    ['as root, without a word that nothing can be broken', { ...bypass, env: {} }, /refused for root/],
+    ['as root, with half a word', { ...bypass, env: { IS_SANDBOX: 'yes' } }, /refused for root/],
+    [
+      'as root, to be switched to later',
+      { allowDangerouslySkipPermissions: true, settings: '{"env":{"IS_SANDBOX":"1"}}', env: {} },
+      /refused for root/,
+    ],
+    [
+      'without the word for it',
+      { permissionMode: 'bypassPermissions', env: { IS_SANDBOX } },
+      'bypassPermissions needs allowDangerouslySkipPermissions.',
+    ],
+  ])('is refused %s', async (_, config, text) => {
+    asRoot();
+    const { server, made } = await serve([touch, 'done'], {
+      ...config,
+      env: { ...PATH_ENV, IS_SANDBOX: '', ...config.env },
+    });
+    const client = connect(server.url);
+    client.say('go');
+    expect(await client.seen('result')).toMatchObject({
+      is_error: true,
+      error_code: 'invalid_config',
+      errors: expect.arrayContaining([typeof text === 'string' ? text : expect.stringMatching(text)]),
+    });
+    expect(made()).toBe(false);
+  });
+
+  it('works where it may', async () => {
+    asRoot();
+    const { server, made } = await serve([touch, 'done'], bypass);
+    const client = connect(server.url);
+    client.say('go');
+    expect(await client.seen('result')).toMatchObject({ is_error: false });
+    expect(made()).toBe(true);
   });
 });
 

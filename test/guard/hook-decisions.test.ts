@@ -251,7 +251,7 @@ describe('E3: what needs a person in every mode is not opened by a hook that all
       const { ids, asked } = await play(both, [touch]);
       expect(ids).toEqual(['t1']);
       const reason = { decision_reason_type: 'hook', decision_reason_hook_event: 'PreToolUse' };
-      expect(asked).toMatchObject([reason]);
+      expect(asked).toMatchObject([{ ...reason, decision_reason_hook_source: line }]);
     }
   });
 

@@ -179,6 +179,9 @@ describe('what a shell line runs', () => {
     ['echo\u00a0x', /do not show/],
     ['echo \u001b[1A', /do not show/],
     ['echo \ue000', /do not show/],
+    ...['\ufe0f', '\u3164', '\u115f', '\u2800', '\uffa0', '\u034f', '\u17b4', '\u{e0100}'].map(
+      (unseen): [string, RegExp] => [`echo x${unseen}`, /do not show/],
+    ),
     ['ls 19>&1', /descriptor/],
     ['"$('.repeat(3_000), /nested|not valid bash/],
     [`echo ${'x'.repeat(MAX_COMMAND_LENGTH)}`, /longer than 10000/],

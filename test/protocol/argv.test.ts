@@ -46,6 +46,10 @@ describe('parseArgv', () => {
     [['--no-session-persistence'], { persistSession: false }],
     [['--permission-mode=manual'], { permissionMode: 'default' }],
     [
+      ['--permission-mode=bypassPermissions'],
+      { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true },
+    ],
+    [
       ['--permission-mode', 'default', '--dangerously-skip-permissions'],
       { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true },
     ],
@@ -183,6 +187,7 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     setup: () => pick(SETUP_TRIGGERS),
     maxTurns: () => 1 + Math.floor(random() * 99),
     maxBudgetUsd: () => 0.01 + random(),
+    maxQuestionSeconds: () => 0.01 + random(),
     maxSeconds: () => 0.01 + random(),
     maxTotalTurns: () => 1 + Math.floor(random() * 9),
     settings: text,
@@ -204,7 +209,10 @@ function generateConfig(seed: number): Partial<SessionConfig> {
     disableSlashCommands: () => true,
     forwardSubagentText: () => true,
   };
-  return Object.fromEntries(Object.entries(makers).flatMap(([key, make]) => (random() < 0.3 ? [[key, make()]] : [])));
+  const entries = Object.entries(makers).flatMap(([key, make]) => (random() < 0.3 ? [[key, make()]] : []));
+  const config: Partial<SessionConfig> = Object.fromEntries(entries);
+  if (config.permissionMode === 'bypassPermissions') config.allowDangerouslySkipPermissions = true;
+  return config;
 }
 
 describe('toArgv', () => {

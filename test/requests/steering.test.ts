@@ -10,7 +10,7 @@ describe('get_task_output', () => {
   it('tells what a task has printed while it runs and when it is over, without telling the model', async () => {
     const input = { command: 'echo one; read line < gate; echo two; exit 3', run_in_background: true };
     const host = connect([{ toolUse: { name: 'Bash', input, id: 't' } }, 'started', 'It ended.'], {
-      config: { permissionMode: 'bypassPermissions' },
+      config: { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true },
     });
     const { peer, cwd, until } = host;
     const { execFileSync } = await import('node:child_process');

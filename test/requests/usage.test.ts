@@ -38,7 +38,7 @@ describe('get_usage', () => {
   it('sums up by model and by agent, agents included', async () => {
     const task = { description: 'look', prompt: 'Look.', subagent_type: 'general-purpose' };
     const { peer, ask } = connect([{ toolUse: { name: 'Task', input: task, id: 't' } }, 'Looked.', 'Done.'], {
-      config: { permissionMode: 'bypassPermissions' },
+      config: { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true },
     });
     const result = await ask('go');
     const { session } = await peer.request('get_usage', {});
@@ -66,7 +66,7 @@ describe('get_usage', () => {
     };
     const call = { toolUse: { name: 'Task', input: task, id: 't' } };
     const { peer, ask } = connect([after(10, call), after(200, 'Looked.'), after(3_000, 'Done.')], {
-      config: { permissionMode: 'bypassPermissions' },
+      config: { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true },
       clock,
     });
     // The turn of the main thread counts its own calls alone.

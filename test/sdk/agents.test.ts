@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../src/protocol/index.js';
 import { type AgentDefinition, type Options, query } from '../../src/sdk/index.js';
 import { startFakeApi } from '../../src/testing/index.js';
-import { task } from '../agents/kit.js';
+import { routed, task } from '../agents/kit.js';
 import { ensureBuilt } from '../cli/run-cli.js';
 import { PATH_ENV, scratch } from '../engine/kit.js';
 
@@ -85,4 +85,56 @@ describe('forwardSubagentText', () => {
       code: 'invalid_config',
     });
   });
+});
+
+describe('an agent in the background asks through the callback of the caller', () => {
+  beforeAll(ensureBuilt, 120_000);
+
+  it.each(CARRIERS.flatMap((carrier) => (['allow', 'late'] as const).map((answer) => [carrier, answer] as const)))(
+    'C4, over %s: %s',
+    async (carrier, answer) => {
+      const answers = routed(5, (_, said) => {
+        if (said.includes('task-notification')) return 'I see.';
+        if (said.includes('"t1"')) return 'It works.';
+        return said.includes('"b1"')
+          ? 'Woven.'
+          : { toolUse: { name: 'Bash', id: 'b1', input: { command: 'touch made' } } };
+      });
+      const api = await startFakeApi([
+        { toolUse: task('t1', { run_in_background: true, prompt: 'Do inner' }) },
+        ...(answers as Parameters<typeof startFakeApi>[0]),
+      ]);
+      onTestFinished(() => api.close());
+      const cwd = scratch();
+      const env = {
+        ...PATH_ENV,
+        HOME: cwd,
+        HEDDLE_CONFIG_DIR: join(cwd, '.config'),
+        ANTHROPIC_API_KEY: 'key',
+        ANTHROPIC_BASE_URL: api.url,
+      };
+      const messages: Message[] = [];
+      const asked: object[] = [];
+      const options: Options = {
+        cwd,
+        env,
+        heddle: { carrier },
+        ...(answer === 'late' && { maxQuestionSeconds: 0.2 }),
+        canUseTool: async (_, __, { agentID, parentToolUseID, toolUseID }) => {
+          const shown = messages.filter((message) => JSON.stringify(message).includes('"id":"b1"')).length;
+          asked.push({ agentID, parentToolUseID, toolUseID, shown });
+          return answer === 'allow' ? { behavior: 'allow' } : new Promise(() => {});
+        },
+      };
+      for await (const message of query({ prompt: 'go', options })) messages.push(message);
+      expect(asked).toEqual([
+        { agentID: expect.stringMatching(/^a/), parentToolUseID: 't1', toolUseID: 'b1', shown: 1 },
+      ]);
+      expect(existsSync(join(cwd, 'made'))).toBe(answer === 'allow');
+      const denials = messages.flatMap((message) => (message.type === 'result' ? message.permission_denials : []));
+      expect(denials.map(({ tool_use_id }) => tool_use_id)).toEqual(answer === 'allow' ? [] : ['b1']);
+      const told = messages.filter((message) => message.type === 'system' && message.subtype === 'permission_denied');
+      expect(told).toHaveLength(answer === 'allow' ? 0 : 1);
+    },
+  );
 });

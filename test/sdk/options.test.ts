@@ -127,7 +127,7 @@ describe('options that cannot act say why', () => {
 describe('other carriers loosen nothing', () => {
   it('a sandbox travels among the settings to a child process, and is refused where it cannot be asked for', async () => {
     const options: Options = { sandbox: { enabled: true }, heddle: { carrier: 'subprocess' } };
-    const { args } = toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {}, isRoot: false }));
+    const { args } = toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {} }));
     expect(args).toContain('--settings={"sandbox":{"enabled":true}}');
     const remote: Options = { sandbox: { enabled: true }, heddle: { carrier: { url: 'ws://127.0.0.1:1' } } };
     await expect(query({ prompt: 'x', options: remote }).next()).rejects.toMatchObject({
@@ -139,7 +139,7 @@ describe('other carriers loosen nothing', () => {
   describe('a sandbox and settings with one, for a child process', () => {
     const argsOf = (sandbox: unknown, settings: unknown) => {
       const options = { sandbox, settings, heddle: { carrier: 'subprocess' } } as Options;
-      return toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {}, isRoot: false })).args;
+      return toCommand(options, toSessionConfig(options, { cwd: '/somewhere', env: {} })).args;
     };
 
     it('lists add up, of two values that of the option counts', () => {
@@ -200,7 +200,7 @@ describe('other carriers loosen nothing', () => {
 });
 
 describe('where the engine runs', () => {
-  const ambient = { cwd: '/somewhere', env: {}, isRoot: false };
+  const ambient = { cwd: '/somewhere', env: {} };
 
   it.each<[string, Options, Record<string, string>, unknown]>([
     ['nothing said', {}, {}, 'in-process'],
@@ -239,25 +239,17 @@ describe('where the engine runs', () => {
 });
 
 describe('bypassPermissions as root', () => {
-  const bypass: Options = { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true };
-  const root = (env: Record<string, string>) => ({ cwd: '/', env, isRoot: true });
-
-  it('is refused without a word that nothing can be broken', () => {
-    expect(() => toSessionConfig(bypass, root({}))).toThrow('refused for root');
-    expect(() => toSessionConfig({ allowDangerouslySkipPermissions: true }, root({}))).toThrow('refused for root');
-    expect(toSessionConfig(bypass, root({ IS_SANDBOX: '1' })).permissionMode).toBe('bypassPermissions');
-    expect(toSessionConfig({}, root({})).permissionMode).toBeUndefined();
-  });
-
-  it.each([
-    [{ 'dangerously-skip-permissions': null }],
-    [{ 'permission-mode': 'bypassPermissions' }],
-    [{ 'allow-dangerously-skip-permissions': null }],
-  ])('is refused as a flag, too: %j', async (extraArgs: Record<string, string | null>) => {
+  it.each<[Options]>([
+    [{ permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true }],
+    [{ allowDangerouslySkipPermissions: true }],
+    [{ extraArgs: { 'dangerously-skip-permissions': null } }],
+    [{ extraArgs: { 'permission-mode': 'bypassPermissions' } }],
+    [{ extraArgs: { 'allow-dangerously-skip-permissions': null } }],
+  ])('is refused without a word that nothing can be broken: %j', async (options) => {
     const user = vi.spyOn(process, 'getuid').mockReturnValue(0);
     try {
-      await expect(run({ extraArgs, env: { ...PATH_ENV, IS_SANDBOX: '' } })).rejects.toThrow('refused for root');
-      const { init } = await run({ extraArgs });
+      await expect(run({ ...options, env: { ...PATH_ENV, IS_SANDBOX: '' } })).rejects.toThrow('refused for root');
+      const { init } = await run(options);
       expect(init).toMatchObject({ type: 'system' });
     } finally {
       user.mockRestore();

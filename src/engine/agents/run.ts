@@ -63,7 +63,7 @@ interface Conversation {
 async function converse(child: SessionScope, { run, tally }: Conversation, signal: AbortSignal): Promise<Ending> {
   const { recorder, clock } = child;
   const isFirst = !recorder.log.entries.some((entry) => isLifeEntry(entry) && entry.kind === 'turn');
-  if (!isFirst) settleOld(child, tally);
+  if (!isFirst) settleOld(child);
   const promptUuid = clock.uuid();
   void recorder.life({ kind: 'turn', state: 'started', promptUuid });
   const opening = isFirst ? await openingOf(child, { run, tally }, signal) : undefined;
@@ -85,14 +85,14 @@ async function converse(child: SessionScope, { run, tally }: Conversation, signa
 /** What it knows before it is told its task: the place, instructions, skills, what its definition says first. */
 async function openingOf(
   child: SessionScope,
-  { run: { agent }, tally }: Conversation,
+  { run: { agent } }: Conversation,
   signal: AbortSignal,
 ): Promise<KnownSkills> {
   const [surroundings, instructions] = await Promise.all([
     surroundingsOf(child, signal),
     child.memory.tellAll('session_start', signal),
   ]);
-  const known = await knownSkills(child, { agent, tally }, signal);
+  const known = await knownSkills(child, agent, signal);
   const hidden = describeHidden(child);
   const callable = tellSkills(child);
   const texts = [
@@ -114,7 +114,7 @@ async function startHooks({ hooks, agent }: SessionScope, signal: AbortSignal): 
 }
 
 /** What a dead process left open in its log ends here; nothing of it runs again. */
-function settleOld(child: SessionScope, tally: TurnTally): void {
+function settleOld(child: SessionScope): void {
   const { recorder, catalog, spending } = child;
   for (const { messageId, model, usage } of cutAnswers(recorder.log.entries)) {
     const microCents = catalog.microCentsOf(model, usage);
@@ -122,7 +122,7 @@ function settleOld(child: SessionScope, tally: TurnTally): void {
     const cost = { messageId, model, usage, microCents: microCents ?? null };
     void recorder.life({ kind: 'aborted', ...cost, reason: 'cut_off' });
   }
-  settleCalls(child, openCalls(recorder.log.entries), tally);
+  settleCalls(child, openCalls(recorder.log.entries));
 }
 
 async function tellFailure(

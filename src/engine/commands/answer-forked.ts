@@ -22,7 +22,7 @@ const INTERRUPTED: Ending = { kind: 'interrupted', during: 'tools' };
 /** The conversation keeps the call and its answer. Never throws. */
 export async function answerForked(
   scope: SessionScope,
-  { file, header, prompt: { content = [], before = [], after }, tally }: ForkedPrompt,
+  { file, header, prompt: { content = [], before = [], after } }: ForkedPrompt,
   signal: AbortSignal,
 ): Promise<Prompt | Ending> {
   const { name } = file;
@@ -46,7 +46,6 @@ export async function answerForked(
     return { kind: 'local', name, text: toHeddleError(thrown).message, isError: true };
   }
   if (end.kind === 'denied') {
-    tally.denials.push(end.denial);
     if (end.interrupt) return INTERRUPTED;
     return { kind: 'local', name, text: `/${name} was not run: ${end.message}`, isError: true };
   }

@@ -9,7 +9,7 @@ export async function callForked(scope: SessionScope, call: ForkedCall, signal: 
   const end = await forkSkill(scope, call, signal);
   if (end.kind === 'denied') {
     const content = `The skill "${file.name}" was not run: ${end.message}`;
-    return { content, isError: true, denial: end.denial, interrupt: end.interrupt };
+    return { content, isError: true, interrupt: end.interrupt };
   }
   const { agentId, outcome } = end;
   const told = toEndOutput(agentId, outcome, { mayResume: scope.agents.tree.store !== undefined });

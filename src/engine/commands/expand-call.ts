@@ -1,6 +1,6 @@
 /** A called command as the prompt that it stands for. */
 import { delimiter, join } from 'node:path';
-import type { PermissionDenial, UserContentBlock } from '../../protocol/index.js';
+import type { UserContentBlock } from '../../protocol/index.js';
 import { refuseUnpriced } from '../choices.js';
 import { expandCommand } from '../definitions/expand.js';
 import type { SessionScope, TurnTally } from '../scope.js';
@@ -41,13 +41,12 @@ export async function expandText(
   if (file.model !== undefined && !isApart) await takeModel(scope, { model: file.model, tally });
   const before = scope.state.turnRules;
   grantForTurn(scope, file.allowedTools);
-  const denials: PermissionDenial[] = tally.denials;
   const expansion = await expandCommand({
     command: file,
     args,
     sessionId: scope.id,
     ...(body !== undefined && { body }),
-    runShell: (line) => runShellLine(scope, { line, denials }, signal),
+    runShell: (line) => runShellLine(scope, { line }, signal),
   });
   if (isApart) scope.state.turnRules = before;
   if (!expansion.ok) throw new Error(expansion.reason);

@@ -1,5 +1,5 @@
 /** A skill that runs in an agent of its own. */
-import type { PermissionDenial, TaskInput, UserContentBlock } from '../../protocol/index.js';
+import type { TaskInput, UserContentBlock } from '../../protocol/index.js';
 import { DEFAULT_TYPE } from '../agents/find-agent.js';
 import type { AgentOutcome } from '../agents/session-agents.js';
 import type { CommandFile, SkillFile } from '../definitions/definition.js';
@@ -24,7 +24,7 @@ export interface ForkedCall {
 /** `denied`: somebody, or a rule, does not want the agent to be started. */
 export type ForkEnd =
   | { kind: 'over'; agentId: string; outcome: AgentOutcome }
-  | { kind: 'denied'; message: string; interrupt: boolean; denial: PermissionDenial };
+  | { kind: 'denied'; message: string; interrupt: boolean };
 
 /** Waits for the agent. Throws an Error that says why it cannot be started. */
 export async function forkSkill(scope: SessionScope, call: ForkedCall, signal: AbortSignal): Promise<ForkEnd> {
@@ -38,8 +38,8 @@ export async function forkSkill(scope: SessionScope, call: ForkedCall, signal: A
   };
   const permission = agents.mayStart ? await judge(scope, { file, input: wanted }, signal) : undefined;
   if (permission?.kind === 'deny') {
-    const { message, interrupt, input: tool_input } = permission;
-    return { kind: 'denied', message, interrupt, denial: { tool_name: 'Task', tool_use_id: toolUseId, tool_input } };
+    const { message, interrupt } = permission;
+    return { kind: 'denied', message, interrupt };
   }
   // Whoever was asked may have changed the task.
   const input = (permission?.input ?? wanted) as TaskInput;

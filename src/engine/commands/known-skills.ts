@@ -4,8 +4,7 @@ import type { Agent, SkillFile } from '../definitions/definition.js';
 import { expandCommand } from '../definitions/expand.js';
 import { withNamespace } from '../definitions/source.js';
 import { toReminder } from '../reminder.js';
-import type { SessionScope, TurnTally } from '../scope.js';
-import { noteDenial } from '../tally.js';
+import type { SessionScope } from '../scope.js';
 import { runCall } from '../tools/pipeline.js';
 import { createSkillTool } from '../tools/skill.js';
 import { grantForTurn } from './expand-call.js';
@@ -18,7 +17,7 @@ import { runShellLine, textOf } from './shell-line.js';
  */
 export async function tellKnownSkills(
   scope: SessionScope,
-  { agent, tally }: { agent: Pick<Agent, 'name' | 'skills' | 'origin'>; tally: TurnTally },
+  agent: Pick<Agent, 'name' | 'skills' | 'origin'>,
   signal: AbortSignal,
 ): Promise<KnownSkills> {
   const known: KnownSkills = { texts: [], interrupt: false };
@@ -35,8 +34,7 @@ export async function tellKnownSkills(
       warn(`The agent ${agent.name} wants the skill ${name}, which is not there.`);
       continue;
     }
-    const { content, isError, denial, interrupt } = await callSkill(scope, file, signal);
-    if (denial !== undefined) noteDenial(scope, tally, denial);
+    const { content, isError, interrupt } = await callSkill(scope, file, signal);
     if (!isError) known.texts.push(toReminder(`The skill ${name}:\n\n${textOf(content)}`));
     else warn(`The agent ${agent.name} does not get the skill ${name}: ${textOf(content)}`);
     if (interrupt !== true) continue;

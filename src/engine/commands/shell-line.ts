@@ -1,13 +1,11 @@
 /** A line in !`...` of a command: it runs as a call of Bash would. */
-import type { PermissionDenial, ToolResultContent } from '../../protocol/index.js';
+import type { ToolResultContent } from '../../protocol/index.js';
 import type { ShellOutcome } from '../definitions/expand.js';
 import type { SessionScope } from '../scope.js';
 import { runCall } from '../tools/pipeline.js';
 
 export interface ShellLine {
   line: string;
-  /** Takes what was denied. */
-  denials?: PermissionDenial[];
   /** Called when someone who denied it wants the turn to end. */
   onInterrupt?: () => void;
 }
@@ -15,7 +13,7 @@ export interface ShellLine {
 /** Judged, asked about, seen by hooks and bounded like any call. Never throws. */
 export async function runShellLine(
   scope: SessionScope,
-  { line, denials, onInterrupt }: ShellLine,
+  { line, onInterrupt }: ShellLine,
   signal: AbortSignal,
 ): Promise<ShellOutcome> {
   const id = `toolu_${scope.clock.uuid().replaceAll('-', '')}`;
@@ -24,7 +22,6 @@ export async function runShellLine(
     { block: { type: 'tool_use', id, name: 'Bash', input: { command: line } }, life: 'new' },
     { signal, mayRun: () => Promise.resolve() },
   );
-  if (outcome.denial) denials?.push(outcome.denial);
   if (outcome.interrupt) onInterrupt?.();
   if (outcome.isError) return { ok: false, reason: textOf(outcome.content) };
   const { stdout, stderr } = (outcome.structured ?? {}) as { stdout?: string; stderr?: string };

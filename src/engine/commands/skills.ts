@@ -1,6 +1,6 @@
 /** The skills of a session or an agent, for its model. */
 import type { Agent } from '../definitions/definition.js';
-import type { SessionScope, TurnTally } from '../scope.js';
+import type { SessionScope } from '../scope.js';
 import type { Commands } from './commands.js';
 import type { KnownSkills, SkillCalls } from './skill-calls.js';
 
@@ -56,9 +56,9 @@ export const createSkillCalls = (commands: Commands, scope: () => SessionScope):
 /** The skills that an agent knows from the start. Never throws. */
 export async function knownSkills(
   scope: SessionScope,
-  how: { agent: Pick<Agent, 'name' | 'skills' | 'origin'>; tally: TurnTally },
+  agent: Pick<Agent, 'name' | 'skills' | 'origin'>,
   signal: AbortSignal,
 ): Promise<KnownSkills> {
-  if ((how.agent.skills ?? []).length === 0) return { texts: [], interrupt: false };
-  return (await import('./known-skills.js')).tellKnownSkills(scope, how, signal);
+  if ((agent.skills ?? []).length === 0) return { texts: [], interrupt: false };
+  return (await import('./known-skills.js')).tellKnownSkills(scope, agent, signal);
 }

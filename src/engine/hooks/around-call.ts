@@ -1,5 +1,6 @@
 /** What hooks say before and after a tool call. */
 import type { ToolOutput, ToolResultContentBlock, ToolUseBlock, WholeTool } from '../../protocol/index.js';
+import type { HookOpinion } from '../permissions/decide-hooked.js';
 import type { SessionScope } from '../scope.js';
 import { toReminder } from '../reminder.js';
 import { createGrace } from './grace.js';
@@ -23,7 +24,7 @@ export interface HookRemarks {
 
 export interface CallOpinion extends HookRemarks {
   /** What the hooks want to be done about the call; undefined: they leave it open. */
-  decision?: { verdict: 'allow' | 'ask' | 'deny'; reason: string };
+  decision?: HookOpinion;
   updatedInput?: Record<string, unknown>;
 }
 
@@ -40,7 +41,13 @@ export async function beforeCall(scope: SessionScope, call: HookedCall, signal: 
   const name = `PreToolUse:${call.tool.name}`;
   return {
     ...toRemarks(name, verdict),
-    ...(verdict.decision && { decision: { verdict: verdict.decision, reason: reasonOf(name, verdict) } }),
+    ...(verdict.decision && {
+      decision: {
+        verdict: verdict.decision,
+        reason: reasonOf(name, verdict),
+        ...(verdict.by && { source: verdict.by.source }),
+      },
+    }),
     ...(verdict.updatedInput && { updatedInput: verdict.updatedInput }),
   };
 }

@@ -5,6 +5,8 @@ import { type Decision, isSilent, type PermissionCall, type PermissionPolicy } f
 export interface HookOpinion {
   verdict: 'allow' | 'ask' | 'deny';
   reason: string;
+  /** Which hook it was: its command, address or prompt, or `callback`. */
+  source?: string;
 }
 
 /**

@@ -223,6 +223,13 @@ function guard({ call, policy, line, web }: Case): Decision | undefined {
   if (disables && (policy.sandboxed !== undefined || policy.mode !== 'bypassPermissions'))
     return ask('It would run outside of the sandbox');
   for (const { doubt, host } of web) if (doubt !== undefined) return ask(`${doubt} (${host})`);
+  const unknown = call.accesses.find(({ isUnknown }) => isUnknown === true)?.path;
+  if (unknown !== undefined) {
+    return {
+      ...ask(`The links of ${unknown} cannot be followed, so where it leads is not known`),
+      blockedPath: unknown,
+    };
+  }
   if (line !== undefined) {
     const found = guardLine(line);
     if (found === undefined || policy.mode === 'plan') return undefined;

@@ -1,5 +1,9 @@
+import { relative } from 'node:path';
+import { UNSEEN } from '../../protocol/plain.js';
 import type { RuleLayerName } from './layers.js';
+import { isWithinRoots } from './path.js';
 import type { Decision } from './policy.js';
+import { EDIT_TOOLS, READ_TOOLS } from './rules/rule-index.js';
 
 const LAYERS: Readonly<Record<RuleLayerName, string>> = {
   managed: 'managed policy',
@@ -30,6 +34,20 @@ export function explainDecision(decision: Decision): string {
   return lines.map(showHidden).join('\n');
 }
 
-/** What does not show, or changes what is shown around it, as its number. */
+/** What does not show, or would begin another line, as its number. */
 const showHidden = (text: string): string =>
-  text.replace(/(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  text.replace(HIDDEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+const HIDDEN = new RegExp(`${UNSEEN.source}|[\\n\\t]`, 'gu');
+
+/** What a call is about, for whoever is asked: what the model says of it, or the file. */
+export function describeCall(call: {
+  tool: string;
+  input: Record<string, unknown>;
+  places: readonly { path: string }[];
+  cwd: string;
+}): string | undefined {
+  if (typeof call.input.description === 'string') return call.input.description;
+  const path = READ_TOOLS.has(call.tool) || EDIT_TOOLS.has(call.tool) ? call.places[0]?.path : undefined;
+  if (path === undefined) return undefined;
+  return isWithinRoots(path, [call.cwd]) ? relative(call.cwd, path) || '.' : path;
+}

@@ -174,7 +174,8 @@ export async function findLinked(line: string, place: CommandPlace, disk: Disk):
 async function findTracked(folder: string, { list, realPath, readFile }: Disk): Promise<readonly string[] | undefined> {
   if (readFile === undefined) return undefined;
   const { trackedIn } = await import('./git-index.js');
-  return trackedIn(await realPath(folder), { list, readFile });
+  const real = await realPath(folder).catch(() => undefined);
+  return real === undefined ? undefined : trackedIn(real, { list, readFile });
 }
 
 /** What a walk wants to know of the disk. */

@@ -9,6 +9,8 @@ export interface JudgedAccess extends ToolAccess {
   given?: string;
   /** What is there: neither a file nor a folder may be opened. */
   kind?: 'file' | 'directory' | 'other';
+  /** Its links cannot be followed, by permissions or because they go round: `path` is only what it is called. */
+  isUnknown?: true;
   /** The pattern of a shell line that it was found for, behind a link. */
   matches?: string;
 }

@@ -1,4 +1,5 @@
 import { HeddleError } from '../../protocol/plain.js';
+import { isToolOf } from '../mcp/names.js';
 import type { Ask } from '../questions.js';
 import type { SessionScope } from '../scope.js';
 
@@ -18,3 +19,13 @@ export const askThroughTool =
       throw new HeddleError('invalid_answer', `The permission prompt tool ${tool} did not answer with JSON: ${text}`);
     }
   };
+
+/** Throws `invalid_config` for a tool that cannot be asked. `servers`: those that there are, when no more will come. */
+export function checkPromptTool(tool: string, servers: readonly string[] | undefined): void {
+  const known = servers?.some((server) => isToolOf(server, tool)) ?? /^mcp__.+__./.test(tool);
+  if (known) return;
+  const names = servers === undefined ? '' : ` Servers: ${servers.join(', ') || 'none'}.`;
+  throw new HeddleError('invalid_config', `The permission prompt tool ${tool} is not one of an MCP server.${names}`, {
+    hint: 'Name it mcp__<server>__<tool>.',
+  });
+}

@@ -10,6 +10,7 @@ import { applyPermissions } from '../choices.js';
 import { notify } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import { findPlanFile } from '../plan/plan-file.js';
+import type { Question, Reply } from '../questions.js';
 import type { SessionScope } from '../scope.js';
 import type { HookOpinion } from './decide-hooked.js';
 import type { Decision, PermissionPolicy } from './policy.js';
@@ -41,12 +42,30 @@ interface Judgement {
 /** A call that someone is asked about, and what the question rests on. */
 type AskedCall = JudgedCall & Judgement;
 
-/** Decides about a call and, where the decision is to ask, asks. The only place that does. Never throws. */
+/**
+ * Decides about a call and, where the decision is to ask, asks. The only place that does. What is denied, for whatever
+ * reason, is in the next result. Never throws.
+ */
 export async function resolvePermission(
   scope: SessionScope,
   judged: JudgedCall,
   signal: AbortSignal,
 ): Promise<Permission> {
+  const permission = await resolve(scope, judged, signal);
+  if (permission.kind === 'deny') {
+    const { block } = judged.call;
+    const isAsGiven = judged.isRewritten !== true && isDeepStrictEqual(permission.input, judged.input);
+    scope.denials.push({
+      tool_name: judged.tool.name,
+      tool_use_id: block.id,
+      tool_input: isAsGiven ? block.input : permission.input,
+      ...(scope.agent && { agent_id: scope.agent.id }),
+    });
+  }
+  return permission;
+}
+
+async function resolve(scope: SessionScope, judged: JudgedCall, signal: AbortSignal): Promise<Permission> {
   let judgement: Judgement;
   try {
     const known = await fromLog(scope, judged, signal);
@@ -54,7 +73,7 @@ export async function resolvePermission(
     judgement = await judge(scope, judged);
   } catch (thrown) {
     const reason = `The call could not be judged: ${messageOf(thrown)}`;
-    return denyAloud(scope, judged, { verdict: 'deny', reason, reasonType: 'other' }, signal);
+    return denyAloud(scope, judged, toDenial(reason), signal);
   }
   const { decision, judgedOn } = judgement;
   if (decision.verdict === 'allow') return { kind: 'allow', input: judged.input, judgedOn, ...exclusionsOf(decision) };
@@ -89,7 +108,7 @@ async function askHooks(scope: SessionScope, asked: AskedCall, signal: AbortSign
   if (permission === undefined || signal.aborted) return asked;
   if (permission.behavior === 'deny') {
     const { message: reason = 'A hook denied this call.', interrupt = false } = permission;
-    const denial = { verdict: 'deny', reason, reasonType: 'hook' } as const;
+    const denial = toDenial(reason, 'hook');
     return answered(scope, call.block, { ...(await denyAloud(scope, asked, denial, signal)), interrupt });
   }
   try {
@@ -137,7 +156,7 @@ async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Pr
     decision = decideWithHook({ ...call, changed: true }, policy, hook);
   }
   const outside = scope.within && (await (await import('./keep-within.js')).findOutside(scope, call, policy));
-  if (outside !== undefined) decision = { verdict: 'deny', reason: outside, reasonType: 'rule' };
+  if (outside !== undefined) decision = toDenial(outside, 'rule');
   return { decision: withoutWrites(decision, scope.config), judgedOn };
 }
 
@@ -171,7 +190,7 @@ async function planOf(scope: SessionScope): Promise<Pick<PermissionPolicy, 'plan
 }
 
 async function ask(scope: SessionScope, asked: AskedCall, signal: AbortSignal): Promise<Permission> {
-  const { call, tool, input, decision } = asked;
+  const { call, tool, decision } = asked;
   const message = `Heddle needs your permission to use ${tool.name}`;
   void notify(scope, { message, notification_type: 'permission_prompt' }, signal);
   const question = await toQuestion(scope, asked);
@@ -184,20 +203,41 @@ async function ask(scope: SessionScope, asked: AskedCall, signal: AbortSignal): 
     ...(asked.judgedOn.definition !== undefined && { definition: asked.judgedOn.definition }),
     ...(question.explanation !== undefined && { explanation: question.explanation }),
   });
-  // Whoever is asked has seen the call, also where it takes time to write it.
-  await scope.recorder.outbox.shown(signal);
-  const reply = await scope.questions.ask(question, { signal });
-  if (signal.aborted) return deny('The request was interrupted.', { input, interrupt: true });
+  const reply = await waitForAnswer(scope, question, signal);
+  if (signal.aborted) {
+    const denial = await denyAloud(scope, asked, toDenial('The request was interrupted.'), signal);
+    return { ...denial, interrupt: true };
+  }
   if (reply.kind === 'nobody') return denyAloud(scope, asked, decision, signal);
-  if (reply.kind === 'failed')
-    return answered(scope, call.block, deny(`Tool permission request failed: ${reply.error.message}`, { input }));
   try {
+    if (reply.kind === 'failed') throw reply.error;
     const { toPermissionResult } = await import('../../protocol/index.js');
     return await accept(scope, asked, toPermissionResult(reply.value), signal);
   } catch (thrown) {
     const text = `Tool permission request failed: ${messageOf(thrown)}`;
     sayAloud(scope, text);
-    return answered(scope, call.block, deny(text, { input }));
+    return answered(scope, call.block, await denyAloud(scope, asked, toDenial(text), signal));
+  }
+}
+
+/** What a timer can count. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** No answer in time is none: C3. Nobody is asked for longer than the session was told to wait. */
+async function waitForAnswer(scope: SessionScope, question: Question, signal: AbortSignal): Promise<Reply> {
+  const { maxQuestionSeconds: seconds } = scope.config;
+  const late = new AbortController();
+  const either = AbortSignal.any([signal, late.signal]);
+  const cancel =
+    seconds === undefined ? () => {} : scope.clock.after(Math.min(seconds * 1000, MAX_TIMER_MS), () => late.abort());
+  try {
+    // Whoever is asked has seen the call, also where it takes time to write it.
+    await scope.recorder.outbox.shown(either);
+    const reply = await scope.questions.ask(question, { signal: either });
+    if (!late.signal.aborted || reply.kind === 'answer') return reply;
+    return { kind: 'failed', error: new Error(`Nobody answered within ${seconds} s.`) };
+  } finally {
+    cancel();
   }
 }
 
@@ -309,10 +349,11 @@ async function denyAloud(
   return deny(retry ? `${message} A hook says that it may be tried again.` : message, { input });
 }
 
-async function toQuestion(scope: SessionScope, { call, tool, input, decision }: AskedCall) {
-  const { explainDecision } = await import('./explain.js');
+async function toQuestion(scope: SessionScope, asked: AskedCall): Promise<Question> {
+  const { call, tool, input, decision, hook } = asked;
+  const { describeCall, explainDecision } = await import('./explain.js');
   const { isInteraction } = await import('./decide.js');
-  const description = typeof input.description === 'string' ? input.description : undefined;
+  const description = describeCall({ tool: tool.name, input, places: asked.judgedOn.touched, cwd: scope.state.cwd });
   return {
     id: scope.clock.uuid(),
     tool_name: tool.name,
@@ -327,12 +368,19 @@ async function toQuestion(scope: SessionScope, { call, tool, input, decision }: 
     ...(decision.layer !== undefined && { decision_reason_rule_source: decision.layer }),
     // No other hook makes a call one that is asked about.
     ...(decision.reasonType === 'hook' && { decision_reason_hook_event: 'PreToolUse' }),
+    ...(decision.reasonType === 'hook' && hook?.source && { decision_reason_hook_source: hook.source }),
     ...(isInteraction(tool.name) && { requires_user_interaction: true }),
     explanation: explainDecision(decision),
     cwd: scope.state.cwd,
     ...(scope.agent && { agent_id: scope.agent.id, parent_tool_use_id: scope.agent.toolUseId }),
   };
 }
+
+const toDenial = (reason: string, reasonType: Decision['reasonType'] = 'other'): Decision => ({
+  verdict: 'deny',
+  reason,
+  reasonType,
+});
 
 const deny = (
   message: string,

@@ -2,7 +2,7 @@
 import type { FileStat, PermissionMode, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { createSha256 } from '../workspace/sha256.js';
-import type { PermissionCall } from './policy.js';
+import type { JudgedAccess, PermissionCall } from './policy.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -25,7 +25,8 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-export type Place = ToolAccess & { real: string; kind?: FileStat['kind']; matches?: string };
+export type Place = ToolAccess &
+  Pick<JudgedAccess, 'isUnknown' | 'matches'> & { real: string; kind?: FileStat['kind'] };
 
 export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> =>
   toGrounds(scope, call, await placesOf(scope, call));
@@ -72,7 +73,8 @@ export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Pla
 const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
   Promise.all(
     (tool.accesses?.(input, { cwd: state.cwd }) ?? []).map(async (access) => {
-      const real = await workspace.realPath(access.path);
+      const real = await workspace.realPath(access.path).catch(() => undefined);
+      if (real === undefined) return { ...access, real: access.path, isUnknown: true as const };
       const kind = (await workspace.stat(real).catch(() => undefined))?.kind;
       return { ...access, real, ...(kind && { kind }) };
     }),
@@ -104,12 +106,6 @@ export const toPermissionCall = (
   input,
   readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
   edits: tool.edits ?? false,
-  accesses: places.map(({ path, real, access, kind, matches }) => ({
-    path: real,
-    given: path,
-    access,
-    ...(kind && { kind }),
-    ...(matches !== undefined && { matches }),
-  })),
+  accesses: places.map(({ path, real, ...more }) => ({ ...more, path: real, given: path })),
   ...(typeof input.command === 'string' && { command: input.command }),
 });

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { UNSEEN } from '../../protocol/plain.js';
 import { isPrivateName, privateKindOf } from '../web/address.js';
 
 /** What is known of an address before it is fetched. */
@@ -42,4 +43,4 @@ export function readWebTarget(url: string, privateHosts: readonly string[] = [])
   return known;
 }
 
-const hasControl = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Z}\\]/u.test(text.trim());
+const hasControl = (text: string): boolean => UNSEEN.test(text.trim()) || /[\s\\]/.test(text.trim());

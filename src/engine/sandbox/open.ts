@@ -24,7 +24,8 @@ export async function openSandbox(
   const { sandbox: settings } = loaded.value;
   if (settings?.enabled !== true) return undefined;
   const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
-  const roots = await Promise.all(folders.map((folder) => workspace.realPath(folder)));
+  const reals = await Promise.all(folders.map((folder) => workspace.realPath(folder).catch(() => undefined)));
+  const roots = reals.filter((real) => real !== undefined);
   const { createSandbox } = await import('./sandbox.js');
   const { ownPlacesOf } = await import('../permissions/own-places.js');
   const { readPrivateHosts } = await import('../web/private-hosts.js');

@@ -3,7 +3,6 @@ import { canonicalToolName } from '../../protocol/plain.js';
 import { type HookRemarks, toRemarks } from '../hooks/around-call.js';
 import type { OpenCall } from '../next-action.js';
 import type { SessionScope, TurnTally } from '../scope.js';
-import { noteDenial } from '../tally.js';
 import { type CallOutcome, notRun, runCall } from './pipeline.js';
 import { type FinishedCall, summarizeCalls } from './summary.js';
 
@@ -61,7 +60,7 @@ export async function runBatch(
         stop.abort();
       }
       stopped ??= outcome.remarks?.stop;
-      recordOutcome(scope, call, outcome, options.tally);
+      recordOutcome(scope, call, outcome);
       done[index] = { block: call.block, isError: outcome.isError };
     };
     const finished = run().finally(pass.resolve);
@@ -128,12 +127,11 @@ function sumUp(scope: SessionScope, done: readonly FinishedCall[]): void {
 }
 
 /** Gives calls that will not run a result, because the model API wants every call paired with one. */
-export function settleCalls(scope: SessionScope, calls: readonly OpenCall[], tally: TurnTally): void {
-  for (const call of calls) recordOutcome(scope, call, notRun(call), tally);
+export function settleCalls(scope: SessionScope, calls: readonly OpenCall[]): void {
+  for (const call of calls) recordOutcome(scope, call, notRun(call));
 }
 
-function recordOutcome(scope: SessionScope, { block }: OpenCall, outcome: CallOutcome, tally: TurnTally): void {
-  if (outcome.denial) noteDenial(scope, tally, outcome.denial);
+function recordOutcome(scope: SessionScope, { block }: OpenCall, outcome: CallOutcome): void {
   const result: ToolResultBlock = { type: 'tool_result', tool_use_id: block.id, content: outcome.content };
   if (outcome.isError) result.is_error = true;
   scope.recorder.user({ content: [result], toolUseResult: outcome.structured, show: {} });

@@ -1,20 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  Clock,
-  PermissionDenial,
-  Tool,
-  ToolContext,
-  ToolOutput,
-  ToolResultContent,
-  WholeTool,
-} from '../../protocol/index.js';
+import type { Clock, Tool, ToolContext, ToolOutput, ToolResultContent, WholeTool } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { CheckpointedCall } from '../checkpoints/checkpoints.js';
 import { setCwd } from '../choices.js';
 import { afterCall, beforeCall, type HookRemarks } from '../hooks/around-call.js';
 import { watchAbort } from '../hooks/grace.js';
 import type { OpenCall } from '../next-action.js';
-import { resolvePermission } from '../permissions/resolver.js';
 import { type Grounds, groundsOf, type ToolCall } from '../permissions/session-case.js';
 import type { SessionScope } from '../scope.js';
 import { boundOutput, cutText } from './bound.js';
@@ -26,7 +17,6 @@ export interface CallOutcome {
   content: ToolResultContent;
   isError: boolean;
   structured: unknown;
-  denial?: PermissionDenial;
   /** Someone who denied the call wants the turn to end. */
   interrupt?: boolean;
   /** What hooks have to say about it. */
@@ -64,7 +54,6 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   }
 
   await scope.guard.refresh();
-  const parsed = input;
   const opinion = await beforeCall(scope, { block, tool, input }, signal);
   const remarks: HookRemarks = { notes: [...opinion.notes], ...(opinion.stop && { stop: opinion.stop }) };
   try {
@@ -79,8 +68,11 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     ...(opinion.decision && { hook: opinion.decision }),
     ...(opinion.updatedInput && { isRewritten: true }),
   };
+  // Loaded with the first call.
+  const { resolvePermission } = await import('../permissions/resolver.js');
   let permission = await resolvePermission(scope, { call, ...judged }, signal);
   if (permission.kind === 'allow') {
+    if (!isDeepStrictEqual(judged.input, permission.input)) judged.isRewritten = true;
     judged.input = permission.input;
     await options.mayRun({ readOnly: tool.isReadOnly(judged.input, { cwd: scope.state.cwd }) });
     // Calls before this one may have moved the folder or a link, and so what was judged, or begun to
@@ -92,11 +84,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     }
   }
   if (signal.aborted) return { ...refuse(NOT_RUN), remarks };
-  if (permission.kind === 'deny') {
-    const tool_input = isDeepStrictEqual(permission.input, parsed) ? block.input : permission.input;
-    const denial = { tool_name: tool.name, tool_use_id: block.id, tool_input };
-    return { ...refuse(permission.message), denial, interrupt: permission.interrupt, remarks };
-  }
+  if (permission.kind === 'deny') return { ...refuse(permission.message), interrupt: permission.interrupt, remarks };
   input = permission.input;
 
   const { exclusions = [], judgedOn } = permission;
@@ -131,8 +119,8 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     remarks.notes.push(...(await scope.memory.tellNested([...judgedOn.places.values()], signal)));
   }
   const bounded = await boundOutput(after.output, { limits: tool.limits, name: block.id, keep: context.keep });
-  const { interrupt = false, denial }: EngineOutput = output;
-  return { ...toOutcome(bounded), ...(denial && { denial }), interrupt, remarks };
+  const { interrupt = false }: EngineOutput = output;
+  return { ...toOutcome(bounded), interrupt, remarks };
 }
 
 /** They touch the files that they name: the folders of these may have instructions of their own. */

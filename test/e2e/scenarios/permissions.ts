@@ -100,10 +100,41 @@ export const PERMISSIONS: Scenario[] = [
     expected: `
       system/init
       assistant Bash({"command":"touch never"})
+      system/informational
+      system/permission_denied
       user error toolu_1 "Tool permission request failed: the answering machine is broken"
       assistant "I see."
       result success turns=2
 
+      * files: 0`,
+  },
+  {
+    number: '21',
+    name: 'a question that nobody answers in time is denied, and withdrawn (C3)',
+    script: () => [bash('touch never'), 'I see.'],
+    async drive(stage) {
+      const withdrawn = Promise.withResolvers<void>();
+      await stage.run('Go', {
+        maxQuestionSeconds: 0.2,
+        canUseTool: (_, __, { signal, cwd, explanation }) => {
+          stage.note(`in ${cwd}: ${explanation?.replaceAll('\n', ' ')}`);
+          signal.addEventListener('abort', () => withdrawn.resolve());
+          return new Promise(() => {});
+        },
+      });
+      await withdrawn.promise;
+      stage.note(`files: ${readdirSync(stage.cwd).length}`);
+    },
+    expected: `
+      system/init
+      assistant Bash({"command":"touch never"})
+      system/informational
+      system/permission_denied
+      user error toolu_1 "Tool permission request failed: Nobody answered within 0.2 s."
+      assistant "I see."
+      result success turns=2
+
+      * in <root>/project: Needs approval: Writing to <root>/project/never needs approval. Path: <root>/project/never Runs: touch never
       * files: 0`,
   },
 ];

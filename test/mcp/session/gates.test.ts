@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Message } from '../../../src/protocol/index.js';
+import type { Message, SessionConfig } from '../../../src/protocol/index.js';
 import { createSdkMcpServer, type Options, tool } from '../../../src/sdk/index.js';
+import { start } from '../../engine/kit.js';
 import { lastSaid, program, talk, V1 } from './kit.js';
 import { call, notices } from '../../guard/stage.js';
 
@@ -26,6 +27,17 @@ const approver = (answer: (asked: Record<string, unknown>) => unknown) =>
       ),
     ],
   });
+
+/** Not known to the model alone: a notice, and the message about the call. */
+function expectLoud(messages: readonly Message[], reason: RegExp): void {
+  const message = expect.stringMatching(reason);
+  expect(messages).toContainEqual(
+    expect.objectContaining({ subtype: 'informational', level: 'error', content: message }),
+  );
+  expect(messages).toContainEqual(
+    expect.objectContaining({ subtype: 'permission_denied', tool_use_id: 't1', message }),
+  );
+}
 
 describe('permissionPromptToolName', () => {
   async function ask(mcpServers: NonNullable<Options['mcpServers']>, name = 'mcp__one__approve') {
@@ -81,6 +93,7 @@ describe('permissionPromptToolName', () => {
     const { run, made, denied } = await ask({ one: approver(answer) });
     expect({ made, denied }).toEqual({ made: false, denied: ['t1'] });
     expect(run.told('t1')).toMatch(reason);
+    expectLoud(run.messages, reason);
   });
 
   it('a tool that is not there denies; so does one of a server that fails', async () => {
@@ -90,8 +103,21 @@ describe('permissionPromptToolName', () => {
     const gone = await ask({ one: { command: '/no/such/program' } });
     expect(gone).toMatchObject({ made: false, denied: ['t1'] });
     expect(gone.run.told('t1')).toContain('MCP server one is not connected');
+    expectLoud(gone.run.messages, /is not connected/);
     const none = await ask({});
     expect(none).toMatchObject({ made: false, denied: ['t1'] });
+    expectLoud(none.run.messages, /mcp__one__approve/);
+  });
+
+  it('what can never be asked is an error at the start', async () => {
+    const open = (permissionPromptTool: string, more: Partial<SessionConfig> = {}) =>
+      start([], { config: { permissionPromptTool, ...more } });
+    const one = { mcpConfig: [JSON.stringify({ mcpServers: { one: program(V1) } })] };
+    const hosted = talk([touch(), 'done'], { permissionPromptToolName: 'Bash' });
+    expect(await hosted.say('Go')).toMatchObject({ is_error: true, error_code: 'invalid_config' });
+    await expect(open('Bash')).rejects.toMatchObject({ code: 'invalid_config' });
+    await expect(open('mcp__two__approve', one)).rejects.toThrow('is not one of an MCP server. Servers: one.');
+    await expect(open('mcp__one__approve', one)).resolves.toBeDefined();
   });
 
   it('an allow that the tool changed into something denied stays denied', async () => {

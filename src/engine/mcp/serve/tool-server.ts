@@ -68,6 +68,8 @@ export function createToolServer(
     } finally {
       done.resolve();
       stopTelling();
+      // There is no result that would tell of them.
+      scope.denials.length = 0;
       running.delete(id);
     }
   };

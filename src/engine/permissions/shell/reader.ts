@@ -12,6 +12,7 @@ import {
   type TestExpression,
   type Word,
 } from 'unbash';
+import { UNSEEN } from '../../../protocol/plain.js';
 import { isSafeArithmetic, isSafeNumber } from './arithmetic.js';
 import { EVALUATES, SHELL_NAMES } from './builtin.js';
 import type { Frame, Notes } from './frame.js';
@@ -45,9 +46,6 @@ export interface ReadOptions {
   /** How many characters may be looked at; what is left of them stands in it afterwards. */
   budget?: { left: number };
 }
-
-// Controls, formatting (zero-width, bidi), lone surrogates, private use and every space that is not a plain one.
-const HIDDEN_CHARACTERS = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 
 /** Reads a bash line. Never throws: what cannot be known for certain is a doubt. */
 export function readCommand(line: string, options: ReadOptions = {}): CommandReading {
@@ -101,7 +99,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
     text: readText,
   };
   if (line.length > MAX_COMMAND_LENGTH) notes.doubt(`it is longer than ${MAX_COMMAND_LENGTH} characters`);
-  if (HIDDEN_CHARACTERS.test(line)) notes.doubt('it holds characters that do not show');
+  if (UNSEEN.test(line)) notes.doubt('it holds characters that do not show');
   const scope = new Scope({ folders: cwd === undefined ? undefined : [cwd], home });
   const frame: Frame = { scope, source: line, role: 'run', depth: 0, isPiped: false };
   try {
