@@ -3,6 +3,7 @@ import { sep } from 'node:path';
 import type { SessionScope } from '../scope.js';
 import type { LoadedHookSource } from './definition.js';
 import type { SessionSettings } from '../settings/session-settings.js';
+import { warnOfHook } from './warning.js';
 
 /**
  * A change of settings is told to hooks before it is taken over, and may be refused by them. Gives a function that takes
@@ -31,7 +32,15 @@ export async function openHookSettings(
       hooks.fire('ConfigChange', { source: sourceOf(file_path, settings), file_path }, { signal }),
     );
     const verdicts = await Promise.all(fired);
-    if (verdicts.some((verdict) => verdict.block !== undefined)) return false;
+    const block = verdicts.find((verdict) => verdict.block !== undefined)?.block;
+    if (block !== undefined) {
+      const isPolicy = files.some((file) => sourceOf(file, settings) === 'policy_settings');
+      const fate = isPolicy
+        ? 'is taken over all the same, because policy has changed'
+        : 'does not count in this session';
+      warnOfHook(scope, `ConfigChange hook: the change of ${files.join(', ')} ${fate}: ${block.reason}`);
+      return false;
+    }
     // Whoever interrupts a turn has not taken the change out of the hands of its hooks.
     return verdicts.some((verdict) => verdict.cancelled) ? 'later' : true;
   };

@@ -56,11 +56,10 @@ export async function runBatch(
         },
       });
       leave();
-      if (outcome.interrupt) {
-        interrupt = true;
-        stop.abort();
-      }
+      interrupt ||= outcome.interrupt === true;
       stopped ??= outcome.remarks?.stop;
+      // The turn ends: what has not started by now is not run.
+      if (interrupt || stopped) stop.abort();
       recordOutcome(scope, call, outcome, options.tally);
       done[index] = { block: call.block, isError: outcome.isError };
     };
