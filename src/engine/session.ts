@@ -268,9 +268,9 @@ export class Session {
     await this.scope.guard.refresh();
     const start = await this.#span.open(signal);
     const isLocal = call?.kind === 'known' && call.command.kind === 'local';
-    const isRefused = call?.kind === 'unknown' && !manners.passesUnknownCommands;
+    const isUnknown = call?.kind === 'unknown' && !manners.passesUnknownCommands;
     try {
-      if (isLocal || isRefused) await this.#answerAlone(message, { call, start, signal });
+      if (isLocal || isUnknown) await this.#answerAlone(message, { call, start, signal });
       else await this.#converse(message, { call, start, signal });
     } finally {
       state.turnRules = undefined;

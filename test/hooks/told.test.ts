@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HookOutput } from '../../src/protocol/index.js';
-import { bash, BYPASS, createStage, notices } from '../guard/stage.js';
+import { resultText } from '../engine/kit.js';
+import { bash, BYPASS, call, createStage, notices } from '../guard/stage.js';
 import { USER } from '../settings/place.js';
 
 const says = (answer: HookOutput) => ({ type: 'command', command: `cat <<'EOF'\n${JSON.stringify(answer)}\nEOF` });
@@ -21,6 +22,29 @@ describe('continue: false', () => {
     const run = await stage.open(event === 'Stop' ? ['done'] : [bash('echo hi')], { config: BYPASS });
     expect(await run.ask('go')).toMatchObject({ subtype: 'success', is_error: false });
     expect(notices(run.messages)).toEqual([text]);
+  });
+
+  it.each(['PreToolUse', 'PostToolUse'])('of %s for one call: no later call of the answer is run', async (event) => {
+    const stage = createStage();
+    const hook = says({ continue: false, stopReason: 'enough' });
+    stage.write(USER, { hooks: { [event]: [{ hooks: [{ ...hook, if: 'Bash(touch one)' }] }] } });
+    const calls = ['one', 'two'].map((name) => bash(`touch ${name}`, name).toolUse);
+    const run = await stage.open([{ toolUse: calls }], { config: BYPASS });
+    expect(await run.ask('go')).toMatchObject({ terminal_reason: 'hook_stopped' });
+    expect(stage.exists('home/shop/two')).toBe(false);
+    expect(resultText(run.messages, 'two')).toContain('This call was not run');
+  });
+
+  it('leaves a call that runs by then to its end', async () => {
+    const stage = createStage();
+    const hook = says({ continue: false, stopReason: 'enough' });
+    stage.write(USER, { hooks: { PostToolUse: [{ hooks: [{ ...hook, if: 'Read(a)' }] }] } });
+    stage.write('home/shop/a', 'A');
+    stage.write('home/shop/b', 'B');
+    const calls = ['a', 'b'].map((file_path) => call('Read', { file_path }, file_path).toolUse);
+    const run = await stage.open([{ toolUse: calls }], { config: BYPASS });
+    expect(await run.ask('go')).toMatchObject({ terminal_reason: 'hook_stopped' });
+    expect(resultText(run.messages, 'b')).toContain('1\t');
   });
 
   it.each(['SessionStart', 'Setup', 'UserPromptSubmit'])(

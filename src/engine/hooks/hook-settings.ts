@@ -2,6 +2,7 @@
 import { sep } from 'node:path';
 import type { SessionScope } from '../scope.js';
 import type { LoadedHookSource } from './definition.js';
+import type { LoadedSettings } from '../settings/load.js';
 import type { SessionSettings } from '../settings/session-settings.js';
 import { warnOfHook } from './warning.js';
 
@@ -16,12 +17,9 @@ export async function openHookSettings(
   const { hooks } = scope;
   // The weakest first: of two hooks that rewrite the same thing the last one counts.
   const sources = () => {
-    const { managedOnly, value, origins, hookSources } = settings.loaded;
-    const areOff = value.disableAllHooks === true;
-    const isPolicyOff = areOff && origins.disableAllHooks === 'managed';
-    // What policy enables is policy's: nobody else switches it off, and it is as strong.
-    const counting = plugins().filter((each) => (isOfPolicy(each) ? !isPolicyOff : !areOff && !managedOnly.hooks));
-    return [...counting, ...hookSources.toReversed()].toSorted((one, other) => rankOf(one) - rankOf(other));
+    const { loaded } = settings;
+    const counting = plugins().filter(({ layer }) => mayHaveHooks(layer, loaded));
+    return [...counting, ...loaded.hookSources.toReversed()].toSorted((one, other) => rankOf(one) - rankOf(other));
   };
   const takeOver = (): Promise<void> => hooks.replaceSettings(sources());
   await takeOver();
@@ -48,8 +46,15 @@ export async function openHookSettings(
   return takeOver;
 }
 
-const isOfPolicy = ({ layer }: LoadedHookSource): boolean => layer === 'managed';
-const rankOf = (source: LoadedHookSource): number => Number(isOfPolicy(source));
+export type HookLimits = Pick<LoadedSettings, 'managedOnly' | 'value' | 'origins'>;
+
+/** Whether hooks of plugins and definitions count. What policy enables is policy's: nobody else switches it off. */
+export function mayHaveHooks(layer: LoadedHookSource['layer'], { managedOnly, value, origins }: HookLimits): boolean {
+  const areOff = value.disableAllHooks === true;
+  return layer === 'managed' ? !(areOff && origins.disableAllHooks === 'managed') : !areOff && !managedOnly.hooks;
+}
+
+const rankOf = ({ layer }: LoadedHookSource): number => Number(layer === 'managed');
 
 function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {
   if (file === files.user) return 'user_settings';

@@ -37,6 +37,8 @@ export interface CallOptions {
   signal: AbortSignal;
   /** Resolves when this call may run beside the others of its message. */
   mayRun(call: { readOnly: boolean }): Promise<void>;
+  /** Called when nothing but what the tool itself refuses keeps the call from running. */
+  onStart?(): void;
   /** Absent: the one that the turn has under the name. */
   tool?: WholeTool;
 }
@@ -98,6 +100,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
     return { ...refuse(permission.message), denial, interrupt: permission.interrupt, remarks };
   }
   input = permission.input;
+  options.onStart?.();
 
   const { exclusions = [], judgedOn } = permission;
   const context = toolContext(scope, { call, tool, signal, places: judgedOn.places, exclusions });
