@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HookOutput } from '../../src/protocol/index.js';
+import type { HookOutput, Tool } from '../../src/protocol/index.js';
 import { resultText } from '../engine/kit.js';
 import { bash, BYPASS, call, createStage, notices } from '../guard/stage.js';
 import { USER } from '../settings/place.js';
@@ -37,14 +37,22 @@ describe('continue: false', () => {
 
   it('leaves a call that runs by then to its end', async () => {
     const stage = createStage();
-    const hook = says({ continue: false, stopReason: 'enough' });
-    stage.write(USER, { hooks: { PostToolUse: [{ hooks: [{ ...hook, if: 'Read(a)' }] }] } });
+    stage.write(USER, { hooks: { PostToolUse: [{ matcher: 'Read', hooks: [says({ continue: false })] }] } });
     stage.write('home/shop/a', 'A');
-    stage.write('home/shop/b', 'B');
-    const calls = ['a', 'b'].map((file_path) => call('Read', { file_path }, file_path).toolUse);
-    const run = await stage.open([{ toolUse: calls }], { config: BYPASS });
+    const wait: Tool = {
+      name: 'Wait',
+      description: 'Waits until the other call is over.',
+      inputSchema: { type: 'object' },
+      isReadOnly: () => true,
+      async run(_, { signal }) {
+        await run.seen((message) => message.type === 'user' && JSON.stringify(message).includes('"read"'));
+        return { content: `stopped: ${signal.aborted}` };
+      },
+    };
+    const calls = [call('Read', { file_path: 'a' }, 'read').toolUse, call('Wait', {}, 'wait').toolUse];
+    const run = await stage.open([{ toolUse: calls }], { config: BYPASS, tools: [wait] });
     expect(await run.ask('go')).toMatchObject({ terminal_reason: 'hook_stopped' });
-    expect(resultText(run.messages, 'b')).toContain('1\t');
+    expect(resultText(run.messages, 'wait')).toBe('stopped: false');
   });
 
   it.each(['SessionStart', 'Setup', 'UserPromptSubmit'])(

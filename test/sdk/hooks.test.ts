@@ -195,7 +195,7 @@ describe('PostToolUse and the events around it', () => {
   });
 });
 
-it('C2: an answer that is no plain data is a failure, and the gate stays shut', async () => {
+it('an answer that is no plain data is a failure, and the gate stays shut', async () => {
   class Refusal {
     get decision() {
       return 'block';
