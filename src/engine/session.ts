@@ -14,7 +14,8 @@ import type { CommandCall, LocalCall } from './commands/commands.js';
 import { tellSkills } from './commands/skill-news.js';
 import { knownSkills } from './commands/skills.js';
 import { toPrompt } from './commands/to-prompt.js';
-import { openPrompt, textOf } from './hooks/around-turn.js';
+import { SessionSpan } from './hooks/around-session.js';
+import { blockedBy, openPrompt, type SessionOpening, textOf } from './hooks/around-turn.js';
 import { CLOSE_GRACE_MS, graceLeft } from './hooks/grace.js';
 import { Inbox } from './inbox.js';
 import { toInit } from './init.js';
@@ -48,6 +49,12 @@ interface TurnOptions {
   ending?: Ending | undefined;
 }
 
+interface Answering {
+  call: CommandCall | undefined;
+  start: SessionOpening;
+  signal: AbortSignal;
+}
+
 /** Who owns a conversation. It outlives everyone who watches it, and knows no channels. */
 export class Session {
   readonly scope: SessionScope;
@@ -60,13 +67,8 @@ export class Session {
   readonly #finished = Promise.withResolvers<void>();
   #running: { abort: AbortController; over: Promise<void> } | undefined;
   #inputEnded = false;
-  /** The hooks know of the session. */
-  #hasStarted = false;
-  /** They were told that the conversation ended, and not yet that another one begins. */
-  #wasCleared = false;
-  /** Resolves when they know of its end, as far as they were told. */
-  #tellingEnd: Promise<void> = Promise.resolve();
-  /** Aborted when the session cannot wait for that any longer. */
+  readonly #span: SessionSpan;
+  /** Aborted when the session cannot wait any longer for what hooks do at its end. */
   readonly #endPatience = new AbortController();
   #closed = false;
   /** Cancels the wait for tasks at the end of input. */
@@ -83,6 +85,7 @@ export class Session {
     this.#tools = parts.tools;
     this.#release = parts.release;
     this.#inbox = new Inbox(scope);
+    this.#span = new SessionSpan(scope);
     this.#title = scope.config.title;
     this.#notices = new Notices(scope, { known: parts.notices, onNews: () => this.#wake() });
   }
@@ -130,6 +133,9 @@ export class Session {
     if (nextAction(recorder.log.entries).do === 'idle') return false;
     this.#start(async (signal) => {
       await Promise.resolve();
+      const { before, stopped } = await this.#span.open(signal);
+      this.scope.hooks.tellLater(before);
+      if (stopped) this.#stopTurn();
       this.#present();
       const promptUuid = lastPrompt(recorder.log.entries);
       if (promptUuid !== undefined) this.scope.checkpoints?.begin(promptUuid);
@@ -160,11 +166,7 @@ export class Session {
 
   /** Tells the hooks that the session ends, once; closing does it too, but then their host may be gone. */
   tellEnd(): Promise<void> {
-    if (!this.#hasStarted) return this.#tellingEnd;
-    this.#hasStarted = false;
-    const { signal } = this.#endPatience;
-    this.#tellingEnd = this.scope.hooks.fire('SessionEnd', { reason: 'other' }, { signal }).then(() => undefined);
-    return this.#tellingEnd;
+    return this.#span.end(this.#endPatience.signal);
   }
 
   async close(): Promise<void> {
@@ -263,18 +265,28 @@ export class Session {
     await Promise.resolve();
     this.#inbox.tell(message, 'started');
     const call = await commands.find(textOf(message), { signal });
+    await this.scope.guard.refresh();
+    const start = await this.#span.open(signal);
+    const isLocal = call?.kind === 'known' && call.command.kind === 'local';
+    const isUnknown = call?.kind === 'unknown' && !manners.passesUnknownCommands;
     try {
-      if (call?.kind === 'known' && call.command.kind === 'local') {
-        await this.#runLocal({ command: call.command, args: call.args, uuid: message.uuid }, signal);
-      } else if (call?.kind === 'unknown' && !manners.passesUnknownCommands) {
-        this.#introduce();
-        this.#sayResult(refuseUnknown(call.name), startTally(this.scope));
-      } else await this.#converse(message, { call, signal });
+      if (isLocal || isUnknown) await this.#answerAlone(message, { call, start, signal });
+      else await this.#converse(message, { call, start, signal });
     } finally {
       state.turnRules = undefined;
       commands.watch();
     }
     this.#inbox.tell(message, 'completed');
+  }
+
+  /** Without a turn of the model, which reads with its first prompt what hooks said to the start. */
+  async #answerAlone(message: UserMessage, { call, start, signal }: Answering): Promise<void> {
+    this.scope.hooks.tellLater(start.before);
+    const blocked = blockedBy(start, message);
+    if (blocked !== undefined) this.#sayAlone({ kind: 'blocked', text: blocked });
+    else if (call?.kind === 'unknown') this.#sayAlone(refuseUnknown(call.name));
+    else if (call?.kind === 'known' && call.command.kind === 'local')
+      await this.#runLocal({ command: call.command, args: call.args, uuid: message.uuid }, signal);
   }
 
   /** A command that needs no turn of the model. */
@@ -285,23 +297,17 @@ export class Session {
     this.#introduce();
     if (name === 'clear') {
       await settleOldTurn(this.scope, tally, signal);
-      if (this.#hasStarted) await this.scope.hooks.fire('SessionEnd', { reason: 'clear' }, { signal });
-      this.#wasCleared ||= this.#hasStarted;
-      this.#hasStarted = false;
+      await this.#span.clear(signal);
     }
     this.#sayResult(await answerLocally(this.scope, call), tally);
   }
 
   /** A turn of the model. */
-  async #converse(message: UserMessage, { call, signal }: { call: CommandCall | undefined; signal: AbortSignal }) {
+  async #converse(message: UserMessage, { call, start, signal }: Answering) {
     const { recorder, config } = this.scope;
     const uuid = this.#freshUuid(message);
     const isFirst = !recorder.log.entries.some((entry) => entry.type === 'user');
-    const source = this.#hasStarted ? undefined : this.#wasCleared ? 'clear' : isFirst ? 'startup' : 'resume';
-    this.#hasStarted = true;
-    this.#wasCleared = false;
-    await this.scope.guard.refresh();
-    const opening = await openPrompt(this.scope, { message, ...(source && { source }) }, signal);
+    const opening = await openPrompt(this.scope, { message, start }, signal);
     const tally = await this.#openTurn(uuid, signal);
     if (isFirst) await this.#recordSurroundings(signal);
     const tools = this.scope.mcp.takeNews(this.#window);
@@ -424,6 +430,11 @@ export class Session {
     const written = recorder.life({ kind: 'turn', state: 'ended', subtype: result.subtype, ...dropped });
     recorder.outbox.emitDurable(result, written);
     this.#tellState('idle');
+  }
+
+  #sayAlone(ending: Ending): void {
+    this.#introduce();
+    this.#sayResult(ending, startTally(this.scope));
   }
 
   /** The result of what is no turn: the log knows nothing of it. */

@@ -1,6 +1,6 @@
 /** What a session runs in the background: commands now, agents too. */
 import type { AgentColor } from '../protocol/plain.js';
-import type { Clock, SystemMessage } from '../protocol/index.js';
+import type { BackgroundTask, Clock, SystemMessage } from '../protocol/index.js';
 import type { Recorder } from './recorder.js';
 
 export type TaskStatus = 'running' | 'completed' | 'failed' | 'stopped';
@@ -174,15 +174,19 @@ export class Tasks {
     return { task_id: id, tool_use_id: toolUseId };
   }
 
-  #emitRunning(): void {
-    const tasks = this.running.map(({ id, type, description, toolUseId }) => ({
+  /** Those that run, as messages and hooks tell of them. */
+  get told(): BackgroundTask[] {
+    return this.running.map(({ id, type, description, toolUseId }) => ({
       task_id: id,
       task_type: type,
       description,
       status: 'running',
       tool_use_id: toolUseId,
     }));
-    this.#emit({ subtype: 'background_tasks_changed', tasks });
+  }
+
+  #emitRunning(): void {
+    this.#emit({ subtype: 'background_tasks_changed', tasks: this.told });
   }
 
   #emit(fields: WithoutEnvelope<SystemMessage>): void {

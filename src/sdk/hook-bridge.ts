@@ -50,10 +50,30 @@ export function createHookBridge(hooks: Hooks = {}): HookBridge {
     answer({ callback_id, input, tool_use_id }, signal) {
       const callback = callbacks.get(callback_id);
       if (callback === undefined) throw new HeddleError('invalid_frame', `There is no hook callback ${callback_id}.`);
-      return callback(input, tool_use_id ?? undefined, { signal });
+      return Promise.resolve(callback(input, tool_use_id ?? undefined, { signal })).then(toPlain);
     },
   };
 }
+
+/** A copy. What JSON would lose without a word, such as the entries of a Map, may have been a refusal. */
+const toPlain = (answer: HookOutput): HookOutput => {
+  const json = JSON.stringify(answer, (_key, value: unknown) => {
+    if (!isPlain(value))
+      throw new HeddleError('invalid_answer', `The answer of a hook must be plain data, and has ${nameOf(value)}.`);
+    return value;
+  });
+  return json === undefined ? answer : (JSON.parse(json) as HookOutput);
+};
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'function' || typeof value === 'symbol') return false;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+const nameOf = (value: unknown): string =>
+  typeof value === 'object' ? `an object of the class ${value?.constructor?.name}` : `a ${typeof value}`;
 
 const EFFECTS: readonly unknown[] = ['allow', 'ask', 'deny', undefined];
 

@@ -440,3 +440,30 @@ describe('texts keep what is theirs', () => {
     expect((await readAgent('name: a\ndescription: !important thing')).agent?.description).toBe('!important thing');
   });
 });
+
+describe('a key of an agent that is not known', () => {
+  it.each(['toolz: Read', 'permisionMode: plan', 'dissallowedTools: Bash', 'maxTruns: 3', 'isolatoin: worktree'])(
+    'keeps it from being loaded where it is a slip of one that restricts: %s',
+    async (line) => {
+      const { agent, problems } = await readAgent(`name: a\n${STRICT}\n${line}`);
+      expect(agent).toBeUndefined();
+      expect(problems).toEqual([expect.stringMatching(/^error agents\/a\.md:4: .*; did you mean "/)]);
+    },
+  );
+
+  it.each(['mode: plan', 'permissions: plan', 'readonly: true', 'read-only: true', 'modle: opus', 'colour: red'])(
+    'is told: %s',
+    async (line) => {
+      const { agent, problems } = await readAgent(`name: a\n${STRICT}\n${line}`);
+      expect(agent).toBeDefined();
+      expect(problems).toEqual([expect.stringMatching(/^warning agents\/a\.md:4: ".*" is not known/)]);
+    },
+  );
+
+  it('is nothing to complain about where it means something else', async () => {
+    const { agent, problems } = await readAgent(
+      `name: a\n${STRICT}\nversion: 2\nauthor: me\ntags: [x]\npermission_mode: plan`,
+    );
+    expect([agent?.permissionMode, problems]).toEqual(['plan', []]);
+  });
+});

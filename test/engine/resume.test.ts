@@ -71,6 +71,33 @@ describe('F1: a log cut at every entry', () => {
     expect(JSON.stringify(run.model.requests[0]?.body.messages)).toMatch(/may have had its effect or not/);
   });
 
+  it.each([true, false])('tells the hooks that it goes on; whether it may: %s', async (mayGoOn) => {
+    const whole = await start(SCRIPT.slice(0, 3), { config: { ...bypass, sessionId: SESSION } });
+    await whole.ask('first prompt');
+    const { lines } = (await whole.store.load(SESSION)) ?? { lines: [] };
+    const stepped = lines.findIndex((line) => line.includes('"kind":"step"'));
+    const store = createMemoryStore();
+    await store.append({ sessionId: SESSION, cwd: whole.cwd }, lines.slice(0, stepped + 1));
+    const run = await start(SCRIPT.slice(1, 3), { store, cwd: whole.cwd, config: { ...bypass, resume: SESSION } });
+    const told: unknown[] = [];
+    await run.session.scope.hooks.attach({
+      callbacks: { SessionStart: [{ hookCallbackIds: ['a'] }], SessionEnd: [{ hookCallbackIds: ['a'] }] },
+      askCallback: async (_, { hook_event_name, source }) => {
+        told.push([hook_event_name, source]);
+        return { continue: mayGoOn };
+      },
+    });
+    const result = run.nextResult();
+    run.session.resumeTurn();
+    expect(await result).toMatchObject({ subtype: mayGoOn ? 'success' : 'error_during_execution' });
+    expect(run.model.requests).toHaveLength(mayGoOn ? 2 : 0);
+    await run.session.close();
+    expect(told).toEqual([
+      ['SessionStart', 'resume'],
+      ['SessionEnd', undefined],
+    ]);
+  });
+
   it('a new prompt ends the old turn: its open calls are paired, then the prompt follows', async () => {
     const whole = await start(SCRIPT.slice(0, 3), { config: { ...bypass, sessionId: SESSION } });
     await whole.ask('first prompt');

@@ -4,7 +4,7 @@ import type { SessionConfig, Settings } from '../../src/protocol/index.js';
 import { toolResults } from '../../src/testing/index.js';
 import { resultText } from '../engine/kit.js';
 import { LOCAL, MANAGED, PROJECT, USER } from '../settings/place.js';
-import { bash, call, createStage, person, type Stage } from './stage.js';
+import { bash, call, createStage, person, type Stage, notices } from './stage.js';
 
 /** From the strongest to the weakest. */
 const LAYERS = ['managed', 'call', 'flag', 'local', 'project', 'user'] as const;
@@ -295,6 +295,10 @@ describe('while a session runs', () => {
     const told = stage.text('home/shop/changes');
     for (const source of ['local_settings', 'policy_settings']) expect(told).toContain(`"source":"${source}"`);
     expect(told).toContain(`"file_path":${JSON.stringify(stage.path(LOCAL))}`);
+    expect(notices(run.messages)).toEqual([
+      `ConfigChange hook: the change of ${stage.path(LOCAL)} does not count in this session: no`,
+      expect.stringContaining(`the change of ${stage.path(MANAGED)} is taken over all the same`),
+    ]);
   });
 
   it('folders that settings add are open to tools and shell lines', async () => {

@@ -124,6 +124,21 @@ describe('what a command says', () => {
     expect(verdict).toMatchObject({ decision: 'ask', failures: [{ message: 'it printed more than 1 MB' }] });
   });
 
+  it.each([1_048_560, 1_048_576, 5_000_000])(
+    'nor is one where text is context, behind %d bytes of it',
+    async (bytes) => {
+      const line = `yes | head -c ${bytes}; ${json({ decision: 'block', reason: 'no' })}`;
+      const hooks = bench.create({ settings: settingsOf('UserPromptSubmit', [command(line)]) });
+      const verdict = await hooks.fire('UserPromptSubmit', { prompt: 'hi' }, { signal: quiet });
+      expect(verdict.failures).toMatchObject([{ message: expect.stringContaining('before its JSON answer') }]);
+      expect(verdict.block).toBeDefined();
+    },
+  );
+
+  it.each([137, 162, 192])('exit %d is what a shell says of a program that was killed: a failure', async (code) => {
+    expect(await fire(`exit ${code}`)).toMatchObject({ decision: 'ask', failures: [{ kind: 'signal' }] });
+  });
+
   it.each(['printf "\\0{}"', 'printf "\\377\\376{\\0}\\0"', 'printf "\\0{\\0}"'])(
     'bytes that are no text do not hide an answer: %s',
     async (line) => {

@@ -2,8 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HookOutput } from '../../src/protocol/index.js';
-import { bash, BYPASS, createStage, notices } from '../guard/stage.js';
+import type { HookOutput, Tool } from '../../src/protocol/index.js';
+import { resultText } from '../engine/kit.js';
+import { bash, BYPASS, call, createStage, notices } from '../guard/stage.js';
 import { USER } from '../settings/place.js';
 
 const says = (answer: HookOutput) => ({ type: 'command', command: `cat <<'EOF'\n${JSON.stringify(answer)}\nEOF` });
@@ -21,6 +22,37 @@ describe('continue: false', () => {
     const run = await stage.open(event === 'Stop' ? ['done'] : [bash('echo hi')], { config: BYPASS });
     expect(await run.ask('go')).toMatchObject({ subtype: 'success', is_error: false });
     expect(notices(run.messages)).toEqual([text]);
+  });
+
+  it.each(['PreToolUse', 'PostToolUse'])('of %s for one call: no later call of the answer is run', async (event) => {
+    const stage = createStage();
+    const hook = says({ continue: false, stopReason: 'enough' });
+    stage.write(USER, { hooks: { [event]: [{ hooks: [{ ...hook, if: 'Bash(touch one)' }] }] } });
+    const calls = ['one', 'two'].map((name) => bash(`touch ${name}`, name).toolUse);
+    const run = await stage.open([{ toolUse: calls }], { config: BYPASS });
+    expect(await run.ask('go')).toMatchObject({ terminal_reason: 'hook_stopped' });
+    expect(stage.exists('home/shop/two')).toBe(false);
+    expect(resultText(run.messages, 'two')).toContain('This call was not run');
+  });
+
+  it('leaves a call that runs by then to its end', async () => {
+    const stage = createStage();
+    stage.write(USER, { hooks: { PostToolUse: [{ matcher: 'Read', hooks: [says({ continue: false })] }] } });
+    stage.write('home/shop/a', 'A');
+    const wait: Tool = {
+      name: 'Wait',
+      description: 'Waits until the other call is over.',
+      inputSchema: { type: 'object' },
+      isReadOnly: () => true,
+      async run(_, { signal }) {
+        await run.seen((message) => message.type === 'user' && JSON.stringify(message).includes('"read"'));
+        return { content: `stopped: ${signal.aborted}` };
+      },
+    };
+    const calls = [call('Read', { file_path: 'a' }, 'read').toolUse, call('Wait', {}, 'wait').toolUse];
+    const run = await stage.open([{ toolUse: calls }], { config: BYPASS, tools: [wait] });
+    expect(await run.ask('go')).toMatchObject({ terminal_reason: 'hook_stopped' });
+    expect(resultText(run.messages, 'wait')).toBe('stopped: false');
   });
 
   it.each(['SessionStart', 'Setup', 'UserPromptSubmit'])(

@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expandMentions, MAX_MENTIONS, type MentionParts } from '../../src/engine/mentions/expand.js';
 import { editTool } from '../../src/engine/tools/edit.js';
+import { readTool } from '../../src/engine/tools/read.js';
 import { type Bench, createBench } from '../tools/bench.js';
 
 let bench: Bench;
@@ -13,7 +14,13 @@ beforeEach(() => {
 afterEach(() => bench.close());
 
 const expand = (text: string, more: Partial<MentionParts> = {}) =>
-  expandMentions([text], { context: bench.context(), home: bench.path('home'), mayRead: async () => 'allow', ...more });
+  expandMentions([text], {
+    context: bench.context(),
+    home: bench.path('home'),
+    mayRead: async () => 'allow',
+    runRead: readTool.run,
+    ...more,
+  });
 
 const textOf = ({ blocks }: Awaited<ReturnType<typeof expand>>): string =>
   blocks.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');

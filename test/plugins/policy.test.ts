@@ -1,5 +1,6 @@
 /** What policy enables is policy's: hooks and servers of such a plugin, against settings of everyone else. */
 import { describe, expect, it } from 'vitest';
+import { hooksOfDefinition } from '../../src/engine/agents/agent-hooks.js';
 import { findServers } from '../../src/engine/mcp/open.js';
 import { openDefinitions } from '../../src/engine/definitions/open.js';
 import type { SessionConfig } from '../../src/protocol/index.js';
@@ -16,6 +17,8 @@ function setUp({ policy = {}, user = {} }: { policy?: object; user?: object } = 
     const market = { name, owner: {}, plugins: [{ name: `of-${name}`, source: './p' }] };
     place.write(`srv/${name}/.claude-plugin/marketplace.json`, market);
     place.write(`srv/${name}/p/hooks/hooks.json`, { hooks: hook(`echo ${name}`) });
+    const agent = `---\nname: a\ndescription: d\nhooks: ${JSON.stringify(hook(`echo agent-${name}`))}\n---\nDo.\n`;
+    place.write(`srv/${name}/p/agents/a.md`, agent);
     place.write(`srv/${name}/p/.mcp.json`, { s: { command: '/dev/null/none', args: [name] } });
   }
   const enabling = (name: string) => ({
@@ -44,6 +47,24 @@ describe('hooks of a plugin that policy enables', () => {
     const { peer } = connect([], { config: setUp(given).config });
     const { hooks } = await peer.request('get_hooks_listing', {});
     expect(JSON.stringify(hooks).match(/(?<=echo )\w+/g) ?? []).toEqual(expected);
+  });
+});
+
+describe('hooks of its agents', () => {
+  it.each<[string, Parameters<typeof setUp>[0], string[]]>([
+    ['run', {}, ['managed of-firm:a', 'user of-mine:a']],
+    ['run in spite of disableAllHooks of the person', { user: { disableAllHooks: true } }, ['managed of-firm:a']],
+    ['are left by allowManagedHooksOnly', { policy: { allowManagedHooksOnly: true } }, ['managed of-firm:a']],
+    ['are switched off by policy itself', { policy: { disableAllHooks: true } }, []],
+  ])('%s', async (_, given, expected) => {
+    const { place, config } = setUp(given);
+    const settings = await place.load({ cwd: place.project });
+    const { agents } = await openDefinitions(config, settings);
+    const counting = [...agents.values()].flatMap((agent) => {
+      const source = hooksOfDefinition(agent, settings);
+      return source === undefined ? [] : [`${source.layer} ${agent.name}`];
+    });
+    expect(counting.toSorted()).toEqual(expected);
   });
 });
 

@@ -5,17 +5,25 @@ import type { HookInput, HookOutput, Message } from '../../src/protocol/index.js
 import { createSdkMcpServer, type Options, query, tool } from '../../src/sdk/index.js';
 import { createScriptedModel, lastResult, toolResult } from '../../src/testing/index.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
-import { PATH_ENV, scratch } from '../engine/kit.js';
+import { PATH_ENV, scratch, user } from '../engine/kit.js';
 
 type Answer = HookOutput | ((input: HookInput) => HookOutput | Promise<HookOutput>);
 
 const touch: ScriptStep = { toolUse: { name: 'Bash', id: 't1', input: { command: 'touch made' } } };
 const ls: ScriptStep = { toolUse: { name: 'Bash', id: 't1', input: { command: 'echo hi' } } };
 
+async function* toMessages(prompts: readonly string[]) {
+  for (const content of prompts) yield user(content);
+}
+
 /** Runs a prompt with one callback for each event named. */
-async function run(script: readonly ScriptStep[], hooks: Record<string, Answer>, rest: Partial<Options> = {}) {
+async function run(
+  script: readonly ScriptStep[],
+  hooks: Record<string, Answer>,
+  { prompt = 'Go', ...rest }: Partial<Options> & { prompt?: string | string[] } = {},
+) {
   const model = createScriptedModel(script);
-  const cwd = scratch();
+  const { cwd = scratch() } = rest;
   const fired: HookInput[] = [];
   const declared = Object.entries(hooks).map(([event, answer]) => {
     const callback = async (input: HookInput) => {
@@ -32,7 +40,8 @@ async function run(script: readonly ScriptStep[], hooks: Record<string, Answer>,
     ...rest,
   };
   const messages: Message[] = [];
-  for await (const message of query({ prompt: 'Go', options })) messages.push(message);
+  const given = typeof prompt === 'string' ? prompt : toMessages(prompt);
+  for await (const message of query({ prompt: given, options })) messages.push(message);
   const sent = model.requests.map((request) => JSON.stringify(request.body.messages));
   return {
     messages,
@@ -186,6 +195,33 @@ describe('PostToolUse and the events around it', () => {
   });
 });
 
+it('an answer that is no plain data is a failure, and the gate stays shut', async () => {
+  class Refusal {
+    get decision() {
+      return 'block';
+    }
+  }
+  const inner = { hookSpecificOutput: new Map([['permissionDecision', 'deny']]) };
+  for (const answer of [
+    new Map([['decision', 'block']]),
+    new Refusal(),
+    new Date(),
+    inner,
+    { decision: () => 'block' },
+  ]) {
+    const { made, messages } = await run(
+      [touch, 'ok'],
+      { PreToolUse: answer as HookOutput },
+      { allowedTools: ['Bash'] },
+    );
+    expect(made).toBe(false);
+    expect(JSON.stringify(messages)).toMatch(/hook \(callback\) failed: it/);
+  }
+  const asJson = { toJSON: () => ({ decision: 'block', reason: 'said so' }) };
+  const { messages } = await run([touch, 'ok'], { PreToolUse: asJson as HookOutput }, { allowedTools: ['Bash'] });
+  expect(JSON.stringify(messages)).toContain('said so');
+});
+
 describe('prompts and turns', () => {
   it('UserPromptSubmit adds context, replaces the prompt, or blocks it', async () => {
     const context = (more: object = {}) =>
@@ -239,6 +275,88 @@ describe('prompts and turns', () => {
     const asked = await run([touch, 'ok'], { Notification: {} }, { canUseTool: async () => ({ behavior: 'allow' }) });
     expect(asked.fired).toMatchObject([{ notification_type: 'permission_prompt' }]);
   });
+});
+
+describe('the start and the end of a session', () => {
+  const toldOf = async (prompt: string, rest: Partial<Options> = {}) => {
+    const { fired, result, sent, messages } = await run(
+      ['A summary.', 'ok'],
+      { SessionStart: {}, SessionEnd: {}, PreCompact: {} },
+      { ...rest, prompt },
+    );
+    const told = fired.map((input) => [input.hook_event_name, 'source' in input ? input.source : '']);
+    return { told, result, sent, messages };
+  };
+
+  it.each(['/help', '/no-such-command', 'hi'])('are told, whatever it was used for: %s', async (prompt) => {
+    expect((await toldOf(prompt)).told).toEqual([
+      ['SessionStart', 'startup'],
+      ['SessionEnd', ''],
+    ]);
+  });
+
+  it('are told of one that is resumed only to be compacted', async () => {
+    const cwd = scratch();
+    const first = await toldOf('hi', { cwd });
+    const resume = first.messages[0]?.session_id as string;
+    expect((await toldOf('/compact', { cwd, resume })).told).toEqual([
+      ['SessionStart', 'resume'],
+      ['PreCompact', ''],
+      ['SessionStart', 'compact'],
+      ['SessionEnd', ''],
+    ]);
+  });
+
+  it('what they say comes with the first prompt, and an end of the turn keeps a command from running', async () => {
+    const start = { hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: 'START' } } as HookOutput;
+    const later = await run(['ok'], { SessionStart: start }, { prompt: ['/help', 'hi'] });
+    expect(later.sent).toEqual([expect.stringContaining('START')]);
+    const stopped = await run([], { SessionStart: { continue: false, stopReason: 'not today' } }, { prompt: '/help' });
+    expect(stopped.result).toMatchObject({
+      terminal_reason: 'hook_stopped',
+      result: expect.stringContaining('not today'),
+    });
+  });
+});
+
+it('Stop hooks are told which tasks run', async () => {
+  const cwd = scratch();
+  const command = 'until [ -e over ]; do sleep 0.05; done';
+  const { fired } = await run(
+    [
+      { toolUse: { name: 'Bash', id: 't1', input: { command, run_in_background: true, description: 'naps' } } },
+      'ok',
+      'ok',
+    ],
+    {
+      Stop: () => {
+        writeFileSync(join(cwd, 'over'), '');
+        return {};
+      },
+    },
+    { cwd, allowedTools: ['Bash'] },
+  );
+  const task = { task_type: 'local_bash', description: 'naps', status: 'running' };
+  expect(fired[0]).toMatchObject({ background_tasks: [task] });
+});
+
+it('a file that a hook keeps from Read is not shown by a mention of it', async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, 'a.txt'), 'SWORDFISH');
+  const hooked = (hooks: Record<string, Answer>) => run(['ok'], hooks, { cwd, prompt: 'Look at @a.txt' });
+  const plain = await hooked({ PreToolUse: {}, PostToolUse: {} });
+  expect(plain.sent[0]).toContain('SWORDFISH');
+  expect(plain.fired).toMatchObject([
+    { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: join(cwd, 'a.txt') } },
+    { hook_event_name: 'PostToolUse', tool_response: { type: 'text' } },
+  ]);
+  const redacted = { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: 'hidden' } } as HookOutput;
+  const refused: HookOutput = { decision: 'block', reason: 'not this one' };
+  for (const hooks of [[['PreToolUse', refused]], [['PostToolUse', redacted]]] as const) {
+    const { sent } = await hooked(Object.fromEntries(hooks));
+    expect(sent[0]).not.toContain('SWORDFISH');
+    expect(sent[0]).toContain('a.txt: It was not read: ');
+  }
 });
 
 describe('PermissionRequest', () => {

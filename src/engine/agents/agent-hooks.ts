@@ -1,6 +1,8 @@
 /** Hooks in an agent: those of the session, told in which agent something happens, and those of definitions. */
 import type { Agent } from '../definitions/definition.js';
+import { layerOf } from '../definitions/layer.js';
 import type { LoadedHookSource } from '../hooks/definition.js';
+import { type HookLimits, mayHaveHooks } from '../hooks/hook-settings.js';
 import type { SessionHooks } from '../hooks/session-hooks.js';
 import type { SessionScope } from '../scope.js';
 import type { AgentIdentity } from './identity.js';
@@ -41,18 +43,16 @@ export function hooksOf({ hooks }: SessionScope, { identity, state, handedDown }
   };
 }
 
-const LAYERS = { managed: 'managed', flag: 'flag', project: 'project', user: 'user', plugin: 'user' } as const;
-
 /** The hooks of a definition, as far as policy lets them count. */
 export function hooksOfDefinition(
   { hooks, origin }: Pick<Agent, 'hooks' | 'origin'>,
-  { managedOnly, value }: Pick<SessionScope['guard']['settings'], 'managedOnly' | 'value'>,
+  settings: HookLimits,
 ): LoadedHookSource | undefined {
-  const { scope, pluginRoot } = origin;
-  if (hooks === undefined || scope === 'builtin') return undefined;
-  if (value.disableAllHooks === true || (managedOnly.hooks && scope !== 'managed')) return undefined;
+  const { pluginRoot } = origin;
+  const layer = layerOf(origin);
+  if (hooks === undefined || !mayHaveHooks(layer, settings)) return undefined;
   return {
-    layer: LAYERS[scope],
+    layer,
     hooks,
     ...(pluginRoot !== undefined && { env: { CLAUDE_PLUGIN_ROOT: pluginRoot } }),
   };

@@ -1,6 +1,7 @@
 /** The MCP servers that belong to an agent alone: they are there as long as it works. */
 import type { Clock, Logger } from '../../protocol/index.js';
-import type { Agent, Origin } from '../definitions/definition.js';
+import type { Agent } from '../definitions/definition.js';
+import { layerOf } from '../definitions/layer.js';
 import type { ServerBounds } from '../mcp/bounds.js';
 import { showName } from '../mcp/names.js';
 import type { RemoteServer, ServerDefinition } from '../mcp/server-definition.js';
@@ -8,16 +9,9 @@ import type { McpServers } from '../mcp/servers.js';
 import type { Bringer } from '../mcp/sources/brought.js';
 import type { SessionScope } from '../scope.js';
 import type { LoadedSettings } from '../settings/load.js';
-import type { SettingsLayerName } from '../settings/problem.js';
 
 const ownServersOf = ({ mcpServers = [] }: Pick<Agent, 'mcpServers'>): Record<string, unknown> =>
   Object.fromEntries(mcpServers.flatMap((server) => (typeof server === 'object' ? Object.entries(server) : [])));
-
-const layerOf = ({ scope, enabledBy }: Origin): SettingsLayerName => {
-  // Where nobody knows who has enabled a plugin, somebody is asked.
-  if (scope === 'plugin') return enabledBy ?? 'project';
-  return scope === 'builtin' ? 'flag' : scope;
-};
 
 /** Whoever has written the definition answers for its servers, as the one who enables a plugin does for those of that. */
 export const bringerOf = (agent: Pick<Agent, 'mcpServers' | 'origin'>): Bringer => {

@@ -14,6 +14,7 @@ import type { Field } from './field.js';
 import { createFieldReader, type FieldReader, firstWords } from './field-reader.js';
 import { describeDoubt, type GuardedKey } from './guarded.js';
 import { isAllTools, readDenials, readToolList, saysSame } from './tool-list.js';
+import { tellUnknownKeys } from './unknown-keys.js';
 import { type DefinitionSource, isName, type Parsed, withNamespace } from './source.js';
 
 const TOOLS = ['tools', 'allowed-tools'] as const;
@@ -50,8 +51,9 @@ export async function parseAgentFile(source: DefinitionSource): Promise<Parsed<A
   }
   const name = readName(reader, source);
   const hasDoubt = failForDoubts(reader, matter);
+  const hasSlip = await tellUnknownKeys(matter.fields, reader, [...OF_AGENTS]);
   const restrictions = await readRestrictions(reader);
-  if (restrictions === undefined || hasDoubt) return finish(undefined);
+  if (restrictions === undefined || hasDoubt || hasSlip) return finish(undefined);
   const prompt = matter.body.trim();
   if (prompt === '') reader.warn(matter.bodyLine, 'the agent has no prompt below its frontmatter');
   const agent: Agent = {

@@ -123,13 +123,15 @@ export interface CommandEnd {
   stdout: string;
   /** More was printed than is kept. */
   tooLong: boolean;
+  /** The end of what was printed, also when that is longer than what is kept. */
+  lastOfStdout: string;
   stderr: string;
 }
 
 /** By the convention of shells: found but not to be executed, and not found. */
 const NOT_STARTED = new Set([126, 127]);
-/** By the same convention 128 and the number of the signal that killed what the shell ran. */
-const isSignalCode = (code: number): boolean => code > 128 && code < 160;
+/** By the same convention 128 and the number of the signal that killed what the shell ran, up to 64. */
+const isSignalCode = (code: number): boolean => code > 128 && code <= 192;
 
 /** Exit 0 is an answer, 2 says no, any other number is a warning; what is no exit by itself is a failure. */
 export function readExit(event: HookEvent, end: CommandEnd): Promise<HookOutcome> | HookOutcome {
@@ -138,8 +140,12 @@ export function readExit(event: HookEvent, end: CommandEnd): Promise<HookOutcome
   const said = stderr.trim() === '' ? '' : `: ${cutText(stderr.trim(), 1_000)}`;
   if (code === null) return failed('signal', `it was killed by ${exit.signal ?? 'a signal'}${said}`);
   if (code === 0) {
-    if (end.tooLong && (stdout.trimStart().startsWith('{') || isDeafToText(event))) {
-      return failed('invalid', 'it printed more than 1 MB');
+    if (end.tooLong) {
+      if (stdout.trimStart().startsWith('{') || isDeafToText(event)) {
+        return failed('invalid', 'it printed more than 1 MB');
+      }
+      const buried = findBuried(event, end.lastOfStdout);
+      if (buried !== undefined) return failed('invalid', buried);
     }
     return readText(event, stdout);
   }

@@ -23,23 +23,32 @@ export interface PromptOpening {
   interrupted?: boolean;
 }
 
-/** How a session comes to its first prompt. */
-export type SessionSource = 'startup' | 'resume' | 'clear';
+/** What hooks said to the start of a session; nothing when it has started before. */
+export interface SessionOpening {
+  /** For the model, before its first prompt. */
+  before: string[];
+  /** A hook does not want the turn to go on. */
+  stopped?: { event: HookEvent; reason: string };
+}
+
+/** Why a message is not answered; undefined: the session may start. */
+export const blockedBy = ({ stopped }: SessionOpening, message: UserMessage): string | undefined =>
+  stopped && promptBlocked(stopped.event, { ...stopped, prompt: textOf(message) });
 
 /** A Stop hook that never lets go must not keep a turn for ever. */
 const MAX_BLOCKED_STOPS = 10;
 
-/** Tells the hooks of a session that starts, and of a prompt. `source` is absent when the session has started before. */
+/** Tells the hooks of a prompt, unless the session may not start. */
 export async function openPrompt(
-  scope: SessionScope,
-  { message, source }: { message: UserMessage; source?: SessionSource },
+  { hooks }: SessionScope,
+  { message, start }: { message: UserMessage; start: SessionOpening },
   signal: AbortSignal,
 ): Promise<PromptOpening> {
-  const { hooks } = scope;
-  const { before, stopped } = source === undefined ? { before: [] } : await openSession(scope, source, signal);
+  const { before } = start;
   const opening: PromptOpening = { before, after: [], replaced: false };
   const prompt = textOf(message);
-  if (stopped !== undefined) return { ...opening, blocked: promptBlocked(stopped.event, { ...stopped, prompt }) };
+  const blocked = blockedBy(start, message);
+  if (blocked !== undefined) return { ...opening, blocked };
   if (!hooks.has('UserPromptSubmit')) return opening;
   const verdict = await hooks.fire('UserPromptSubmit', { prompt }, { signal });
   if (verdict.cancelled && signal.aborted) return { ...opening, interrupted: true };
@@ -52,34 +61,8 @@ export async function openPrompt(
   };
 }
 
-const stopReasonOf = ({ stop }: HookVerdict): string | undefined => stop && (stop.reason ?? 'A hook ended the turn.');
-
-interface SessionOpening {
-  before: string[];
-  /** A hook does not want the turn to go on. */
-  stopped?: { event: HookEvent; reason: string };
-}
-
-/** What comes before the first prompt. A folder is set up before a session in it starts. */
-async function openSession(
-  { hooks, state, config }: SessionScope,
-  source: SessionSource,
-  signal: AbortSignal,
-): Promise<SessionOpening> {
-  const { setup: trigger } = config;
-  const opening: SessionOpening = { before: [] };
-  const take = (event: HookEvent, verdict: HookVerdict): void => {
-    opening.before.push(...toContexts(event, verdict));
-    const reason = stopReasonOf(verdict);
-    if (reason !== undefined) opening.stopped ??= { event, reason };
-  };
-  if (trigger !== undefined && source !== 'clear' && hooks.has('Setup'))
-    take('Setup', await hooks.fire('Setup', { trigger }, { signal }));
-  if (hooks.has('SessionStart')) {
-    take('SessionStart', await hooks.fire('SessionStart', { source, model: state.model.model }, { signal }));
-  }
-  return opening;
-}
+export const stopReasonOf = ({ stop }: HookVerdict): string | undefined =>
+  stop && (stop.reason ?? 'A hook ended the turn.');
 
 export const toContexts = (event: HookEvent, { additionalContext }: HookVerdict): string[] =>
   additionalContext.map((context) => toReminder(contextText(event, context)));
@@ -95,7 +78,11 @@ export async function mayStop(scope: SessionScope, tally: TurnTally, signal: Abo
   const { hooks, recorder, agent } = scope;
   const event = agent === undefined ? 'Stop' : 'SubagentStop';
   if (!hooks.has(event)) return true;
-  const stopping = { stop_hook_active: tally.stopsBlocked > 0, last_assistant_message: tally.text.last };
+  const stopping = {
+    stop_hook_active: tally.stopsBlocked > 0,
+    last_assistant_message: tally.text.last,
+    background_tasks: scope.tasks.told,
+  };
   const verdict = await (agent === undefined
     ? hooks.fire('Stop', stopping, { signal })
     : hooks.fire('SubagentStop', { ...stopping, ...factsOf(agent, recorder) }, { signal }));

@@ -17,6 +17,8 @@ export interface Printed {
   /** Both, in the order in which they came. */
   output: string;
   tooLong: boolean;
+  /** The last of standard output, whatever was printed before it. */
+  lastOfStdout: string;
 }
 
 export interface RunningCommand {
@@ -67,7 +69,8 @@ export function startCommand(runProcess: RunProcess, spec: CommandSpec): Running
     printed() {
       const text = stdout.text();
       const answer = firstLine === 'async' ? text.slice(text.indexOf('\n') + 1) : text;
-      return { stdout: answer, stderr: stderr.text(), output: both.text(), tooLong: stdout.tooLong() };
+      const { tooLong, last } = stdout;
+      return { stdout: answer, stderr: stderr.text(), output: both.text(), tooLong: tooLong(), lastOfStdout: last() };
     },
   };
 }
@@ -85,18 +88,25 @@ function parseAsync(line: string): { timeoutMs?: number } | undefined {
   }
 }
 
-/** The beginning of a stream as text. */
-function collectText(): { append(chunk: Uint8Array): void; text(): string; tooLong(): boolean } {
+/** So much of the end of a long output is looked at. */
+const MAX_LAST = 64 * 1024;
+
+/** The beginning of a stream as text, and the last of it. */
+function collectText() {
   const decoder = new TextDecoder();
+  const lastDecoder = new TextDecoder();
   let text = '';
+  let last = '';
   let bytes = 0;
   return {
-    append(chunk) {
+    append(chunk: Uint8Array): void {
       const room = MAX_OUTPUT - Math.min(bytes, MAX_OUTPUT);
       bytes += chunk.byteLength;
       if (room > 0) text += decoder.decode(chunk.subarray(0, room), { stream: true });
+      last = (last + lastDecoder.decode(chunk, { stream: true })).slice(-MAX_LAST);
     },
-    text: () => text,
-    tooLong: () => bytes > MAX_OUTPUT,
+    text: (): string => text,
+    last: (): string => last,
+    tooLong: (): boolean => bytes > MAX_OUTPUT,
   };
 }

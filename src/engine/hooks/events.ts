@@ -20,13 +20,13 @@ export interface HookTrigger {
   cannotStop?: true;
   /** What else an answer can do, by the names of its fields. */
   answers: readonly string[];
-  /** The fields of the input beside the common ones; `?` marks those that may be missing. */
+  /** The fields of the input that are filled, beside the common ones; `?` marks those that may be missing. */
   fields: readonly string[];
 }
 
-const CALL = ['tool_name', 'tool_input', 'tool_use_id', 'mcp_server?'] as const;
-const STOPPING = ['stop_hook_active', 'last_assistant_message?', 'background_tasks?', 'session_crons?'] as const;
-const TASK = ['task_id', 'task_subject', 'task_description?', 'teammate_name?', 'team_name?'] as const;
+const CALL = ['tool_name', 'tool_input', 'tool_use_id'] as const;
+const STOPPING = ['stop_hook_active', 'last_assistant_message?', 'background_tasks?'] as const;
+const TASK = ['task_id', 'task_subject', 'task_description?'] as const;
 
 export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
   PreToolUse: {
@@ -59,21 +59,21 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     gate: false,
     cannotStop: true,
     answers: ['additionalContext'],
-    fields: ['message', 'title?', 'notification_type?'],
+    fields: ['message', 'notification_type?'],
   },
   UserPromptSubmit: {
     when: 'Before a prompt of the user goes to the model.',
     gate: 'prompt',
     block: 'the prompt does not go to the model, and the turn ends with the reason',
     answers: ['additionalContext', 'sessionTitle', 'suppressOriginalPrompt'],
-    fields: ['prompt', 'source?', 'session_title?'],
+    fields: ['prompt'],
   },
   SessionStart: {
     when: 'When a session starts, is resumed or cleared, or goes on after its conversation was summarised.',
     matchField: 'source',
     gate: false,
     answers: ['additionalContext', 'initialUserMessage', 'sessionTitle', 'watchPaths', 'reloadSkills'],
-    fields: ['source', 'model?', 'session_title?', 'context_tokens?'],
+    fields: ['source', 'model?'],
   },
   SessionEnd: {
     when: 'When a session is closed.',
@@ -120,7 +120,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     gate: 'call',
     block: 'the call is denied',
     answers: ['decision'],
-    fields: ['tool_name', 'tool_input', 'permission_suggestions?', 'mcp_server?'],
+    fields: ['tool_name', 'tool_input', 'permission_suggestions?'],
   },
   Setup: {
     when: 'Before the first turn of a session that was started to prepare or maintain its folder: `--init`, `--maintenance`.',
@@ -191,7 +191,7 @@ export const HOOK_TRIGGERS: Readonly<Record<HookEvent, HookTrigger>> = {
     gate: false,
     cannotStop: true,
     answers: [],
-    fields: ['file_path', 'memory_type', 'load_reason', 'globs?', 'trigger_file_path?', 'parent_file_path?'],
+    fields: ['file_path', 'memory_type', 'load_reason', 'trigger_file_path?', 'parent_file_path?'],
   },
   CwdChanged: {
     when: 'When a command has moved the working directory of the session.',

@@ -2,7 +2,9 @@
 import { sep } from 'node:path';
 import type { SessionScope } from '../scope.js';
 import type { LoadedHookSource } from './definition.js';
+import type { LoadedSettings } from '../settings/load.js';
 import type { SessionSettings } from '../settings/session-settings.js';
+import { warnOfHook } from './warning.js';
 
 /**
  * A change of settings is told to hooks before it is taken over, and may be refused by them. Gives a function that takes
@@ -15,12 +17,9 @@ export async function openHookSettings(
   const { hooks } = scope;
   // The weakest first: of two hooks that rewrite the same thing the last one counts.
   const sources = () => {
-    const { managedOnly, value, origins, hookSources } = settings.loaded;
-    const areOff = value.disableAllHooks === true;
-    const isPolicyOff = areOff && origins.disableAllHooks === 'managed';
-    // What policy enables is policy's: nobody else switches it off, and it is as strong.
-    const counting = plugins().filter((each) => (isOfPolicy(each) ? !isPolicyOff : !areOff && !managedOnly.hooks));
-    return [...counting, ...hookSources.toReversed()].toSorted((one, other) => rankOf(one) - rankOf(other));
+    const { loaded } = settings;
+    const counting = plugins().filter(({ layer }) => mayHaveHooks(layer, loaded));
+    return [...counting, ...loaded.hookSources.toReversed()].toSorted((one, other) => rankOf(one) - rankOf(other));
   };
   const takeOver = (): Promise<void> => hooks.replaceSettings(sources());
   await takeOver();
@@ -31,7 +30,15 @@ export async function openHookSettings(
       hooks.fire('ConfigChange', { source: sourceOf(file_path, settings), file_path }, { signal }),
     );
     const verdicts = await Promise.all(fired);
-    if (verdicts.some((verdict) => verdict.block !== undefined)) return false;
+    const block = verdicts.find((verdict) => verdict.block !== undefined)?.block;
+    if (block !== undefined) {
+      const isPolicy = files.some((file) => sourceOf(file, settings) === 'policy_settings');
+      const fate = isPolicy
+        ? 'is taken over all the same, because policy has changed'
+        : 'does not count in this session';
+      warnOfHook(scope, `ConfigChange hook: the change of ${files.join(', ')} ${fate}: ${block.reason}`);
+      return false;
+    }
     // Whoever interrupts a turn has not taken the change out of the hands of its hooks.
     return verdicts.some((verdict) => verdict.cancelled) ? 'later' : true;
   };
@@ -39,8 +46,15 @@ export async function openHookSettings(
   return takeOver;
 }
 
-const isOfPolicy = ({ layer }: LoadedHookSource): boolean => layer === 'managed';
-const rankOf = (source: LoadedHookSource): number => Number(isOfPolicy(source));
+export type HookLimits = Pick<LoadedSettings, 'managedOnly' | 'value' | 'origins'>;
+
+/** Whether hooks of plugins and definitions count. What policy enables is policy's: nobody else switches it off. */
+export function mayHaveHooks(layer: LoadedHookSource['layer'], { managedOnly, value, origins }: HookLimits): boolean {
+  const areOff = value.disableAllHooks === true;
+  return layer === 'managed' ? !(areOff && origins.disableAllHooks === 'managed') : !areOff && !managedOnly.hooks;
+}
+
+const rankOf = ({ layer }: LoadedHookSource): number => Number(layer === 'managed');
 
 function sourceOf(file: string, { loaded: { files } }: SessionSettings): string {
   if (file === files.user) return 'user_settings';

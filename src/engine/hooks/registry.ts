@@ -27,7 +27,6 @@ export interface HookBase {
   session_id: string;
   transcript_path: string;
   cwd: string;
-  prompt_id?: string;
   permission_mode?: string;
   agent_id?: string;
   agent_type?: string;

@@ -6,7 +6,7 @@ import { cutText } from '../tools/bound.js';
 import { resolvePath, shortenPath } from '../tools/paths.js';
 import { listFolder } from './list-folder.js';
 import { type LineRange, looksLikePath, type Mention, parseMentions, spellingsOf } from './parse.js';
-import { readMentioned } from './read-file.js';
+import { readMentioned, type RunRead } from './read-file.js';
 import { findServer, type MentionedServers, readResource } from './read-resource.js';
 
 export const MAX_MENTIONS = 50;
@@ -33,6 +33,8 @@ export interface MentionParts {
     path: string,
     about: { given: string; kind: 'file' | 'folder' },
   ): Promise<ReadVerdict | { verdict: ReadVerdict; exclusions?: readonly string[] }>;
+  /** Read itself, or Read under hooks. */
+  runRead: RunRead;
   /** Absent: there are no servers. */
   servers?: MentionedServers;
 }
@@ -135,7 +137,7 @@ async function expand({ mention, target }: { mention: Mention; target: Target },
     return;
   }
   const { lines } = mention;
-  const shown = await readMentioned({ path, size: stat.size, ...(lines && { lines }) }, tool);
+  const shown = await readMentioned({ path, size: stat.size, ...(lines && { lines }) }, tool, parts.runRead);
   if ('remark' in shown) {
     found.remarks.push(`${target.name}: ${shown.remark}`);
     return;

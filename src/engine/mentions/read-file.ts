@@ -1,9 +1,8 @@
 /** A mentioned file as Read shows it: by Read itself, so that both have the same bounds and words. */
-import type { ToolContext, ToolOutput, UserContentBlock } from '../../protocol/index.js';
+import type { ReadInput, ToolContext, ToolOutput, UserContentBlock } from '../../protocol/index.js';
 import { isNamedPdf, UnshowableFile } from '../tools/file-kind.js';
 import { showSize } from '../tools/ordinary-file.js';
 import { MAX_TEXT_BYTES } from '../tools/read-text.js';
-import { readTool } from '../tools/read.js';
 import type { LineRange } from './parse.js';
 
 export interface MentionedFile {
@@ -19,19 +18,22 @@ export type ShownFile = { text: string; images: Extract<UserContentBlock, { type
 /** Of a text that is too large to be shown whole, so many lines are tried. */
 const FIRST_LINES = 2_000;
 
+/** What Read does. */
+export type RunRead = (input: ReadInput, context: ToolContext) => Promise<ToolOutput>;
+
 /** Throws when the file cannot be read. What was read is noted in the ledger of the context. */
-export async function readMentioned(file: MentionedFile, context: ToolContext): Promise<ShownFile> {
+export async function readMentioned(file: MentionedFile, context: ToolContext, run: RunRead): Promise<ShownFile> {
   const { path, size, lines } = file;
   if (isNamedPdf(path)) return toPdfRemark(size);
   const input = { file_path: path, ...(lines && { offset: lines.from, limit: lines.to - lines.from + 1 }) };
   try {
-    return toShown(await readTool.run(input, context), { size });
+    return toShown(await run(input, context), { size });
   } catch (error) {
     if (error instanceof UnshowableFile) {
       return { remark: `It is no text and no image that can be shown (${showSize(size)}). Read says more.` };
     }
     if (lines !== undefined || size <= MAX_TEXT_BYTES || context.signal.aborted) throw error;
-    const part = await readTool.run({ file_path: path, offset: 1, limit: FIRST_LINES }, context).catch(() => undefined);
+    const part = await run({ file_path: path, offset: 1, limit: FIRST_LINES }, context).catch(() => undefined);
     if (part === undefined) throw error;
     return toShown(part, { size, isPart: true });
   }

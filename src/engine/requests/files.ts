@@ -5,7 +5,7 @@ import { HeddleError } from '../../protocol/plain.js';
 import type { Session } from '../session.js';
 import { readOrdinary } from '../tools/ordinary-file.js';
 import { findReadable, readingContext } from './reading.js';
-import { readUnderHooks } from './under-hooks.js';
+import { readUnderHooks } from '../hooks/under-hooks.js';
 
 const USUAL_BYTES = 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;

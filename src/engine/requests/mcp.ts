@@ -6,7 +6,7 @@ import { judgeResource } from '../permissions/may-read.js';
 import type { Session } from '../session.js';
 import { runCall } from '../tools/pipeline.js';
 import { selectTools } from '../tools/registry.js';
-import { readUnderHooks } from './under-hooks.js';
+import { readUnderHooks } from '../hooks/under-hooks.js';
 
 const ARRIVAL_MS = 30_000;
 

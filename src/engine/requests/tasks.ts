@@ -2,7 +2,7 @@
 import type { ParamsOf, TaskOutputReport } from '../../protocol/index.js';
 import { HeddleError } from '../../protocol/plain.js';
 import type { Session } from '../session.js';
-import { readEnd } from '../tools/task-output.js';
+import { readEnd } from '../tools/task-output-run.js';
 
 /** That a host has seen the end of a task does not mean that the model has. */
 export async function tellTaskOutput(

@@ -27,8 +27,9 @@ export async function runBatch(
   calls: readonly OpenCall[],
   options: { tally: TurnTally; signal: AbortSignal },
 ): Promise<BatchEnd> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const abort = new AbortController();
+  /** Of the calls that have not started. */
+  const waiting = new Set<AbortController>();
   const seats = createSeats(MAX_TOGETHER);
   const agentSeats = createSeats(MAX_AGENTS);
   const done: FinishedCall[] = [];
@@ -40,10 +41,13 @@ export async function runBatch(
   for (const [index, call] of calls.entries()) {
     const before = { passed: allPassed, finished: allFinished };
     const pass = Promise.withResolvers<void>();
+    const own = new AbortController();
+    waiting.add(own);
     const run = async (): Promise<void> => {
       let leave = () => {};
       const outcome = await runCall(scope, call, {
-        signal,
+        signal: AbortSignal.any([options.signal, abort.signal, own.signal]),
+        onStart: () => void waiting.delete(own),
         mayRun: async ({ readOnly }) => {
           if (!readOnly) {
             await before.finished;
@@ -55,11 +59,11 @@ export async function runBatch(
         },
       });
       leave();
-      if (outcome.interrupt) {
-        interrupt = true;
-        stop.abort();
-      }
+      interrupt ||= outcome.interrupt === true;
       stopped ??= outcome.remarks?.stop;
+      if (interrupt) abort.abort();
+      // What runs by now is left to its end: nobody has interrupted it.
+      if (stopped) for (const each of waiting) each.abort();
       recordOutcome(scope, call, outcome);
       done[index] = { block: call.block, isError: outcome.isError };
     };

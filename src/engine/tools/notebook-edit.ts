@@ -1,6 +1,5 @@
 import type { NotebookEditInput, WholeTool } from '../../protocol/index.js';
 import { resolvePath } from './paths.js';
-import { refusing } from './replace-file.js';
 import { inputSchemaOf, parseToolInput } from './tool-input.js';
 
 export const notebookEditTool: WholeTool<NotebookEditInput> = {
@@ -13,9 +12,6 @@ export const notebookEditTool: WholeTool<NotebookEditInput> = {
   isReadOnly: () => false,
   edits: true,
   accesses: (input, { cwd }) => [{ path: resolvePath(cwd, input.notebook_path), access: 'write' }],
-  enforce: (input, context) => refusing(async () => (await import('./edit-notebook.js')).planEdit(input, context)),
-  async run(input, context) {
-    const { editNotebook } = await import('./edit-notebook.js');
-    return editNotebook(input, context);
-  },
+  enforce: async (input, context) => (await import('./notebook-edit-run.js')).refuseNotebookEdit(input, context),
+  run: async (input, context) => (await import('./notebook-edit-run.js')).runNotebookEdit(input, context),
 };

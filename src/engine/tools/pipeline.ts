@@ -27,6 +27,8 @@ export interface CallOptions {
   signal: AbortSignal;
   /** Resolves when this call may run beside the others of its message. */
   mayRun(call: { readOnly: boolean }): Promise<void>;
+  /** Called when nothing but what the tool itself refuses keeps the call from running. */
+  onStart?(): void;
   /** Absent: the one that the turn has under the name. */
   tool?: WholeTool;
 }
@@ -86,6 +88,7 @@ async function live(scope: SessionScope, call: OpenCall, options: CallOptions): 
   if (signal.aborted) return { ...refuse(NOT_RUN), remarks };
   if (permission.kind === 'deny') return { ...refuse(permission.message), interrupt: permission.interrupt, remarks };
   input = permission.input;
+  options.onStart?.();
 
   const { exclusions = [], judgedOn } = permission;
   const context = toolContext(scope, { call, tool, signal, places: judgedOn.places, exclusions });

@@ -7,7 +7,7 @@ import { parseNotebook } from './notebook.js';
 import type { Cell, Notebook } from './notebook.js';
 import { readOrdinary } from './ordinary-file.js';
 import { resolvePath } from './paths.js';
-import { originalFor, replaceFile } from './replace-file.js';
+import { originalFor, refusing, replaceFile } from './replace-file.js';
 import { encodeText } from './text-file.js';
 
 /** More names than these help nobody. */
@@ -27,7 +27,7 @@ interface Plan {
 }
 
 /** Works out the change on the notebook as it is now. A text refuses. */
-export async function planEdit(input: NotebookEditInput, context: ToolContext): Promise<Plan | string> {
+async function planEdit(input: NotebookEditInput, context: ToolContext): Promise<Plan | string> {
   const path = resolvePath(context.cwd, input.notebook_path);
   if (!isNotebook(path)) return `${path} is not a notebook (.ipynb). Use Edit for other files.`;
   const real = context.judgedPath(path);
@@ -103,8 +103,11 @@ function nameCells({ cells }: Notebook): string {
   return `The cells are: ${names.join(', ')}${more}.`;
 }
 
+export const refuseNotebookEdit = (input: NotebookEditInput, context: ToolContext): Promise<string | undefined> =>
+  refusing(() => planEdit(input, context));
+
 /** Changes one cell. Throws what refuses it. */
-export async function editNotebook(input: NotebookEditInput, context: ToolContext): Promise<ToolOutput> {
+export async function runNotebookEdit(input: NotebookEditInput, context: ToolContext): Promise<ToolOutput> {
   // Time may have passed since `enforce`, for a person was asked: the change is made on what is there now.
   const edit = await planEdit(input, context);
   if (typeof edit === 'string') throw new Error(edit);

@@ -1,7 +1,7 @@
-/** Reading for a host: the hooks are asked and told as for a call of the model, of which the conversation knows nothing. */
+/** Reading for a host or a mention: the hooks are asked and told as for a call of the model, which there is not. */
 import { isDeepStrictEqual } from 'node:util';
 import { HeddleError } from '../../protocol/plain.js';
-import { afterCall, beforeCall } from '../hooks/around-call.js';
+import { afterCall, beforeCall } from './around-call.js';
 import type { SessionScope } from '../scope.js';
 
 export interface HookedReading<T> {
