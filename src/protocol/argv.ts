@@ -1,8 +1,8 @@
 /** Command line words to options and back, by the table in flags.ts. Pure; texts of errors are what the program prints. */
 import type { SessionConfig, ThinkingConfig } from './config.js';
+import { editDistance } from './edit-distance.js';
 import { HeddleError } from './error.js';
 import { type CliOptions, FLAGS, type FlagRow } from './flags.js';
-import { editDistance } from './misspelled.js';
 
 export interface ParsedArgv {
   config: Partial<SessionConfig>;
