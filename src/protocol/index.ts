@@ -195,6 +195,8 @@ export {
   McpToolInfo,
 } from './mcp.js';
 export {
+  HOOK_EVENTS_OF_OTHERS,
+  HOOK_NEEDS,
   HookCommand,
   HookMatcherSettings,
   PermissionRuleObject,

@@ -123,6 +123,17 @@ export function parseWritten(written: WrittenRule): Rule[] {
   return [{ ...parseRule(tool), ...common }];
 }
 
+/** Equal for rules that mean the same, however they are written: by an old name of the tool, `npm *` for `npm:*`, an object. */
+export const meaningOf = (written: WrittenRule): string =>
+  JSON.stringify(
+    parseWritten(written).map(({ tool, specifier, isOpen }) => {
+      const inner = specifier?.trim();
+      if (tool !== 'Bash' || inner === undefined) return [tool, inner];
+      const isPrefix = isOpen === true || /(?::|\s)\*$/.test(inner);
+      return [tool, isPrefix ? `${inner.replace(/(?::|\s+)\*$/, '')}:*` : inner];
+    }),
+  );
+
 function describe({ tool = '*', path, command }: Exclude<WrittenRule, string>): string {
   const inner = command ?? path;
   return inner === undefined ? tool : `${tool}(${inner})`;
