@@ -1,4 +1,4 @@
-import { resolve } from 'node:path/posix';
+import { relative, resolve } from 'node:path/posix';
 import { RULE_LAYERS, type RuleLayer, type WrittenRule } from './layers.js';
 import type { FolderEntry } from './links.js';
 import { toPosixPath } from './platform.js';
@@ -97,8 +97,7 @@ export function readFiles(
     list: (folder) => linksIn(realPath(folder), links),
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
     tracked,
-    isMissing: (path) =>
-      missing.has(resolve(path)) || (!there.has(resolve(path)) && isCommit(path.slice(cwd.length + 1))),
+    isMissing: (path) => missing.has(resolve(path)) || (!there.has(resolve(path)) && isCommit(relative(cwd, path))),
     unread,
     otherNames: (path) =>
       [...twins].flatMap(([twin, original]) =>

@@ -7,7 +7,7 @@ import { isProtected } from './path.js';
 const MAX_DEPTH = 4;
 /** Of these programs obey nothing, and there may be very many. */
 const PASSED_OVER =
-  /\/\.git\/(?!hooks(?:$|\/)|config)|\/\.claude\/(?:projects|worktrees|todos|plugins)$|\/node_modules$/;
+  /\/\.git\/(?!hooks(?:$|\/)|config)|\/\.claude\/(?:projects|worktrees|todos|plugins)$|\/\.vscode\/extensions$|\/node_modules$/;
 
 /** The links among the protected names of folders and what these hold, as they are called. */
 export function linksIn(folders: readonly string[]): string[] {

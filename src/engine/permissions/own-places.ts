@@ -50,9 +50,7 @@ export function ownPlacesOf(
     ...single.filter((file): file is string => file !== undefined && isAbsolute(file)),
     ...folders.flatMap((folder) => partsOf(folder, roots)),
     ...whole,
-    ...linksIn([...roots, projectRoot, home]).flatMap((link) =>
-      basename(link) === '.claude' ? partsOf(realOf(link), roots) : [link],
-    ),
+    ...linkedFrom([...roots, projectRoot, home], roots),
     ...filesNamedBy([...commandsIn(settings), ...commands], {
       folders: [...new Set([cwd, projectRoot, current])],
       projectRoot,
@@ -94,6 +92,14 @@ function marketplacesOf({ value, origins, layers, cwd, files: { projectRoot, hom
     return [basename(folder) === '.claude-plugin' ? dirname(folder) : folder];
   });
 }
+
+/** Where protected names lead, as far as a session may write there without a question of another kind. */
+const linkedFrom = (folders: readonly string[], roots: readonly string[]): string[] =>
+  linksIn(folders).flatMap((link) => {
+    const real = realOf(link);
+    if (!folders.some((folder) => isInside(folder, real) || isInside(real, folder))) return [];
+    return basename(link) === '.claude' ? partsOf(real, roots) : [real];
+  });
 
 const partsOf = (folder: string, roots: readonly string[]): string[] =>
   roots.some((root) => isInside(folder, root) || isInside(realOf(folder), root))
