@@ -43,7 +43,7 @@ export async function checkPermissions({ input, write }: CheckStreams, judgeCase
   const decoder = new TextDecoder();
   let rest = '';
   const answer = async (line: string): Promise<void> => {
-    if (line.trim() !== '') write(`${JSON.stringify(await judgeLine(line, judgeCase))}\n`);
+    if (line.trim() !== '') write(`${toLine(await judgeLine(line, judgeCase))}\n`);
   };
   for await (const chunk of input) {
     const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split('\n');
@@ -53,6 +53,13 @@ export async function checkPermissions({ input, write }: CheckStreams, judgeCase
   await answer(rest + decoder.decode());
   return 0;
 }
+
+/** Some readers take these for the end of a line. */
+const toLine = (checked: CheckedCase): string =>
+  JSON.stringify(checked).replace(
+    /[\u0085\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 async function judgeLine(line: string, judgeCase: JudgeCase): Promise<CheckedCase> {
   let given: unknown;

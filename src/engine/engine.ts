@@ -168,7 +168,10 @@ export function createEngine(parts: EngineParts): Engine {
     const hooks = createSessionHooks(async (onLate) => (await import('./hooks/open.js')).openHooks(scope, onLate));
     const aside: CallAside = (call) => callAside(scope, call);
     onFailure(() => hooks.close());
-    const sources = () => ({ settings: settings.loaded, plugins: definitions.plugins });
+    const sources = () => {
+      const { plugins, agents } = definitions;
+      return { settings: settings.loaded, plugins, agents, servers: servers.servers };
+    };
     const boxed = { workspace, clock, logger, home, childEnv, sources };
     const sandbox = await openSandbox(config, settings.loaded, boxed);
     onFailure(() => sandbox?.close());

@@ -1,5 +1,6 @@
 /** Command line words to options and back, by the table in flags.ts. Pure; texts of errors are what the program prints. */
 import type { SessionConfig, ThinkingConfig } from './config.js';
+import { editDistance } from './edit-distance.js';
 import { HeddleError } from './error.js';
 import { type CliOptions, FLAGS, type FlagRow } from './flags.js';
 
@@ -266,17 +267,4 @@ function suggest(name: string): string {
     }
   }
   return best === undefined ? '' : `\n(Did you mean ${best.name}?)`;
-}
-
-function editDistance(left: string, right: string): number {
-  let above = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const swap = left[row - 1] === right[column - 1] ? 0 : 1;
-      current.push(Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + swap));
-    }
-    above = current;
-  }
-  return above[right.length] ?? 0;
 }

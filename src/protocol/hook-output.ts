@@ -1,8 +1,10 @@
 /** What hooks answer. An empty object means: go on. */
 import { z } from 'zod';
 import { type Infer, lazy } from './lazy.js';
+import { findMisspelled } from './misspelled.js';
 import { jsonObject, type Lazy, type MemberOf, openName, openUnion } from './open-union.js';
-import { PermissionUpdate } from './permission.js';
+import { GivenPermissionUpdate } from './permission.js';
+import { type Problem, showPath } from './problem.js';
 
 const event = <E extends string>(name: E) => ({ hookEventName: z.literal(name) });
 const context = () => ({
@@ -17,7 +19,7 @@ export const HookPermissionDecision = lazy(() =>
       z.object({
         behavior: z.literal('allow'),
         updatedInput: jsonObject().optional(),
-        updatedPermissions: z.array(PermissionUpdate()).optional(),
+        updatedPermissions: z.array(GivenPermissionUpdate()).optional(),
       }),
       z.object({ behavior: z.literal('deny'), message: z.string().optional(), interrupt: z.boolean().optional() }),
     ])
@@ -117,3 +119,26 @@ export type AsyncHookOutput = Infer<typeof AsyncHookOutput>;
 
 export const HookOutput = lazy(() => z.discriminatedUnion('async', [AsyncHookOutput(), SyncHookOutput()]));
 export type HookOutput = Infer<typeof HookOutput>;
+
+/** A field of an answer that would count if it were spelled right: what a hook says must not be lost. */
+export function findMisspelledOutput(value: Readonly<Record<string, unknown>>): Problem | undefined {
+  const { hookSpecificOutput: specific } = value;
+  const name = (specific as { hookEventName?: unknown } | undefined)?.hookEventName;
+  const own = Object.hasOwn(HOOK_SPECIFIC_OUTPUTS, String(name))
+    ? HOOK_SPECIFIC_OUTPUTS[name as keyof typeof HOOK_SPECIFIC_OUTPUTS]().shape
+    : {};
+  const decision = (specific as { decision?: unknown } | undefined)?.decision;
+  const parts: [PropertyKey[], unknown, readonly string[]][] = [
+    [[], value, Object.keys({ ...SyncHookOutput().shape, ...AsyncHookOutput().shape })],
+    [['hookSpecificOutput'], specific, Object.keys(own)],
+    [['hookSpecificOutput', 'decision'], decision, DECISION_FIELDS],
+  ];
+  for (const [path, part, known] of parts) {
+    const slip = typeof part === 'object' && part !== null ? findMisspelled(part, known) : undefined;
+    if (slip === undefined) continue;
+    return { path: showPath([...path, slip.key]), problem: `Unknown field; did you mean "${slip.meant}"?` };
+  }
+  return undefined;
+}
+
+const DECISION_FIELDS = ['behavior', 'updatedInput', 'updatedPermissions', 'message', 'interrupt'];

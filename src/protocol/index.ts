@@ -102,6 +102,7 @@ export {
   TerminalReason,
 } from './result-message.js';
 export {
+  GivenPermissionUpdate,
   PermissionAlias,
   PermissionAllow,
   PermissionBehavior,
@@ -151,6 +152,7 @@ export {
 } from './hook.js';
 export {
   AsyncHookOutput,
+  findMisspelledOutput,
   HOOK_SPECIFIC_OUTPUTS,
   HookOutput,
   HookPermissionDecision,
@@ -193,6 +195,8 @@ export {
   McpToolInfo,
 } from './mcp.js';
 export {
+  HOOK_EVENTS_OF_OTHERS,
+  HOOK_NEEDS,
   HookCommand,
   HookMatcherSettings,
   PermissionRuleObject,

@@ -49,6 +49,7 @@ export const TOOL_ALIASES: Readonly<Record<string, string>> = {
   Agent: 'Task',
   BashOutput: 'TaskOutput',
   KillShell: 'TaskStop',
+  KillBash: 'TaskStop',
   ListMcpResources: 'ListMcpResourcesTool',
   ReadMcpResource: 'ReadMcpResourceTool',
 };

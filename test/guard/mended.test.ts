@@ -55,6 +55,9 @@ it.each([
   ['Read(./[id]/{{x}}/k)', 'i/{{x}}/k', 'i'],
   ['Read(./k.[x)', 'k.[x', '.'],
   ['Read(./k.txt )', 'k.txt ', '.'],
+  ['Read(./secret.?)', 'secret.é', '.'],
+  ['Read(./secret.?)', 'secret.\u{1f511}', '.'],
+  ['Read(./secret.[!a])', 'secret.漢', '.'],
 ])('E2: %s holds for a search that starts in the middle of it, and whatever signs it has', async (rule, file, path) => {
   const stage = createStage();
   stage.write(`home/shop/${file}`, 'SECRET');

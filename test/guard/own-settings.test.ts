@@ -1,5 +1,6 @@
 /** Where settings really come from is protected, whatever that place is called. */
 import { mkdirSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bash, BYPASS, call, createStage, person, type Stage } from './stage.js';
 
@@ -62,5 +63,62 @@ describe('E3 settings under other names', () => {
     const calls = [write(stage.path('home/settings.json')), write('a.txt')];
     expect(await asked(stage, calls, { ...BYPASS, configDir })).toEqual([stage.path('home/settings.json')]);
     expect(stage.exists('home/shop/a.txt')).toBe(true);
+  });
+});
+
+describe('E3 what protected names lead to', () => {
+  const HOOK = '#!/bin/sh\n';
+
+  it.each([
+    ['.git/hooks/pre-commit', '../../s/x', 's/x'],
+    ['.git/hooks', '../s', 's/pre-commit'],
+    ['.husky', 's', 's/pre-push'],
+    ['.envrc', 's/x', 's/x'],
+    ['.mcp.json', 's/x', 's/x'],
+    ['.claude/hooks/h.sh', '../../s/x', 's/x'],
+    ['.claude/agents', '../s', 's/a.md'],
+    ['.claude/skills/k/SKILL.md', '../../../s/x', 's/x'],
+    ['../.bashrc', 'shop/s/x', 's/x'],
+  ])('%s -> %s: %s', async (name, target, written) => {
+    const stage = createStage();
+    stage.write('home/shop/s/x', HOOK);
+    const link = stage.path(`home/shop/${name}`);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(target, link);
+    const calls = [
+      call('Read', { file_path: 's/x' }, 'read'),
+      write(written),
+      bash(`echo x > ${written}`, 'shell'),
+      write('other'),
+    ];
+    expect(await asked(stage, calls, { permissionMode: 'acceptEdits' })).toEqual([written, 'shell']);
+  });
+});
+
+describe('E3 scripts that commands of settings name', () => {
+  const hooks = (command: string) => ({
+    hooks: { PreToolUse: [{ matcher: 'NoTool', hooks: [{ type: 'command', command }] }] },
+  });
+
+  it.each<[string, object, string]>([
+    ['a hook', hooks('./check.sh'), 'check.sh'],
+    ['a hook that names the project', hooks('"$CLAUDE_PROJECT_DIR"/tools/check.sh --quick'), 'tools/check.sh'],
+    ['a hook through a language', hooks('cd tools && node check.sh'), 'tools/check.sh'],
+    ['a hook that takes a file in', hooks('env A=1 sh -s < tools/check.sh'), 'tools/check.sh'],
+    ['a hook whose script is not there yet', hooks('tools/none.sh'), 'tools/none.sh'],
+    ['a flag of a hook', hooks('checker --config=tools/check.sh'), 'tools/check.sh'],
+    ['a helper', { apiKeyHelper: 'tools/check.sh' }, 'tools/check.sh'],
+    ['a server', { mcpServers: { s: { command: 'node', args: ['tools/check.sh'] } } }, 'tools/check.sh'],
+  ])('%s', async (_, settings, script) => {
+    const stage = createStage();
+    stage.write('home/.claude/settings.json', settings);
+    for (const name of ['check.sh', 'tools/check.sh', 'tools/other.sh']) stage.write(`home/shop/${name}`, 'exit 2\n');
+    const calls = [
+      ...['check.sh', 'tools/check.sh', 'tools/other.sh'].map((name) => call('Read', { file_path: name }, name)),
+      write(script),
+      bash(`echo x > ${script}`, 'shell'),
+      write('tools/other.sh'),
+    ];
+    expect(await asked(stage, calls, { permissionMode: 'acceptEdits' })).toEqual([script, 'shell']);
   });
 });

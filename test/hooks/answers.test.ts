@@ -131,6 +131,12 @@ describe('an answer of the wrong shape names the field', () => {
     ],
     [{ async: true, asyncTimeout: 'x' }, 'its answer is wrong at asyncTimeout: '],
     [{ async: 'yes' }, 'its answer is wrong at async: '],
+    [{ Decision: 'block' }, 'its answer is wrong at Decision: Unknown field; did you mean "decision"?'],
+    [{ hook_specific_output: {} }, 'its answer is wrong at hook_specific_output: Unknown field'],
+    [
+      { hookSpecificOutput: { hookEventName: 'PreToolUse', permission_decision: 'deny' } },
+      'its answer is wrong at hookSpecificOutput.permission_decision: Unknown field; did you mean "permissionDecision"?',
+    ],
   ])('%j', async (value, message) => {
     const { failures } = await answer('PreToolUse', value);
     expect(failures).toMatchObject([{ kind: 'invalid', message: expect.stringContaining(message) }]);

@@ -61,6 +61,17 @@ describe('permissions check', () => {
     ]);
   });
 
+  it('writes one line for each case, whatever signs stand in it', async () => {
+    let written = '';
+    const line = JSON.stringify({ id: 'a\u2028b\u2029c\u0085', input: { tool: 'Bash', command: 'ls' } });
+    const input = (async function* () {
+      yield line;
+    })();
+    await checkPermissions({ input, write: (text) => void (written += text) }, judgeCase);
+    expect(written).not.toMatch(/[\u2028\u2029\u0085]/);
+    expect(JSON.parse(written)).toMatchObject({ id: 'a\u2028b\u2029c\u0085', verdict: 'allow' });
+  });
+
   it('goes on after a line that cannot be judged', async () => {
     const answers = await check(
       '{',

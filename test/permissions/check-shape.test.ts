@@ -54,6 +54,36 @@ describe('a case that cannot be read is no verdict, and the field is named', () 
   });
 });
 
+describe('what a session would not start with never makes an allow', () => {
+  it.each([
+    [{ deny: ['bash(rm:*)'] }, /under deny cannot be used: "bash" names no tool; did you mean "Bash"\?/],
+    [{ deny: ['BASH(rm)'] }, /did you mean "Bash"/],
+    [{ ask: ['Bash rm'] }, /under ask cannot be used: "Bash rm" is no name of a tool/],
+    [{ deny: ['read(./x)'] }, /did you mean "Read"/],
+    [{ managed: ['bash(rm:*)'] }, /did you mean "Bash"/],
+    [{ fs: ['garbage'] }, /setup\.fs holds "garbage", which is not understood/],
+    [{ fs: ['/repo/l is a symlink'] }, /not understood/],
+  ])('%j', (setup, reason) => {
+    expect(judge({ allow: ['Bash'], ...setup })).toMatchObject({
+      verdict: 'error',
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  it('a verdict that is none of it stays, with a word about it', () => {
+    const { verdict, reason } = judge({ deny: ['Bash(rm:*)', 'read(./x)'] });
+    expect(verdict).toBe('deny');
+    expect(reason).toMatch(/did you mean "Read"/);
+  });
+
+  it.each(['/repo/a.ts', 'a.ts', '/repo/a is a regular file at check time', '/repo/d is a directory', '~/x exists'])(
+    '%s is understood',
+    (fact) => {
+      expect(judge({ allow: ['Bash'], fs: [fact] }).verdict).toBe('allow');
+    },
+  );
+});
+
 describe('what says nothing, or only something about the case, is no fault', () => {
   it.each([
     { note: 'x', server: 'y', flags: ['--x'], model: 'm', os: 'linux', deny: ['Bash(rm:*)'] },
@@ -70,6 +100,8 @@ describe('what says nothing, or only something about the case, is no fault', () 
 describe('a case is judged as a session would judge it', () => {
   const read = (path: string) => ({ tool: 'Read', file_path: path });
   const SECRETS = ['Read(./secrets/**)'];
+  const FETCH = { allow: ['WebFetch(domain:a.org)'] };
+  const fetching = (hop: string) => ({ tool: 'WebFetch', url: 'https://a.org/x', redirects: [hop] });
   const agent = (tools: string) => ({ tool: 'mcp__a__b', agent: `sub tools:[${tools}]` });
   it.each([
     ['folders at home', { additionalDirectories: ['~/x'] }, read('/home/user/x/a'), 'allow'],
@@ -82,6 +114,15 @@ describe('a case is judged as a session would judge it', () => {
     ['a server of an agent', { allow: ['mcp__a'] }, agent('Read,mcp__a'), 'allow'],
     ['tools of a server of an agent', { allow: ['mcp__a'] }, agent('mcp__a__*'), 'allow'],
     ['another server of an agent', { allow: ['mcp__a'] }, agent('mcp__ab,mcp__a__c'), 'deny'],
+    ['a relative link', { fs: ['l -> /etc'] }, read('l/x'), 'ask'],
+    ['another arrow', { fs: ['/repo/l => /etc'] }, read('/repo/l/x'), 'ask'],
+    ['a folder at home to work in', { cwd: '~/repo' }, read('a'), 'allow'],
+    ['a redirect within the host', FETCH, fetching('/b'), 'allow'],
+    ['a redirect to another host', FETCH, fetching('//b.org/'), 'ask'],
+    ['a relative path on Windows', { platform: 'win32', cwd: 'C:\\repo' }, read('src\\a.ts'), 'allow'],
+    ['one that climbs out', { platform: 'win32', cwd: 'C:\\repo' }, read('..\\a.ts'), 'ask'],
+    ['a denied one', { platform: 'win32', cwd: 'C:\\repo', deny: ['Read(./a.ts)'] }, read('a.ts'), 'deny'],
+    ['a commit is no file', { deny: ['Read(./.env)'] }, { tool: 'Bash', command: 'git grep SECRET HEAD' }, 'ask'],
   ])('%s', (_, setup, call, verdict) => {
     expect(judge({ cwd: '/repo', ...setup }, { input: call }).verdict).toBe(verdict);
   });

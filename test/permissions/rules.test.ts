@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readWebTarget } from '../../src/engine/permissions/web.js';
 import type { RuleLayer } from '../../src/engine/permissions/layers.js';
 import { compileRules } from '../../src/engine/permissions/rules/book.js';
 import {
@@ -75,6 +76,10 @@ describe('rules as they are written', () => {
     [{ allow: [{ tool: 'Bash', command: ' ' }] }, 'Bash( )', /empty/],
     [{ allow: [{ tool: 'Edit', path: '' }] }, 'Edit()', /empty/],
     [{ deny: [7 as never] }, '7', /neither a text/],
+    [{ deny: ['mcp__'] }, 'mcp__', /names no server/],
+    [{ deny: ['Bash((rm))'] }, 'Bash((rm))', /doubled/],
+    [{ deny: [`Read(${'['.repeat(60_000)})`] }, `Read(${'['.repeat(55)}\u2026`, /longer than/],
+    [{ allow: [{ tool: 'Edit', path: 'a'.repeat(60_000) }] }, `Edit(${'a'.repeat(55)}\u2026`, /longer than/],
   ])('D3 %j has a problem', (layer, rule, problem) => {
     expect(compile(layer).problems).toEqual([{ layer: 'user', rule, problem: expect.stringMatching(problem) }]);
   });
@@ -256,6 +261,15 @@ describe('path patterns', () => {
     ['a\\*c', '/repo/a*c', true],
     ['a\\*c', '/repo/abc', false],
     ['My Docs/**', '/repo/My Docs/ü.md', true],
+    [' ./.env ', '/repo/.env', true],
+    ['./.env ', '/repo/.env', true],
+    ['./.env ', '/repo/.env ', true],
+    ['./a\\ ', '/repo/a ', true],
+    ['./a\\ ', '/repo/a', false],
+    [' .env', '/elsewhere/.env', true],
+    ['\\{a,b\\}', '/repo/a', false],
+    ['\\{a,b\\}', '/repo/{a,b}', true],
+    ['x{a\\,b,c}', '/repo/xa,b', true],
   ])('%j matches %j: %s', (text, path, matches) => {
     expect(patterns(text).some((pattern) => matchesPath(pattern, path))).toBe(matches);
     const book = compile({ deny: [`Read(${text})`] });
@@ -290,6 +304,22 @@ describe('path patterns', () => {
     ['//etc/x', '/repo', false],
   ])('%j reaches below %j: %s', (text, folder, reaches) => {
     expect(patterns(text).some((pattern) => reachesBelow(pattern, folder))).toBe(reaches);
+  });
+
+  it('rules for tools that are others by now forbid for these, and allow nothing more', () => {
+    const { deny } = compile({ deny: ['NotebookRead(./a)', 'LS(./b)', 'KillBash', 'SlashCommand(/deploy:*)'] });
+    expect(deny.reads.find('/repo/a')).toBeDefined();
+    expect(deny.ownPaths('Glob')?.find('/repo/b')).toBeDefined();
+    expect(deny.tool('TaskStop')).toBeDefined();
+    expect(deny.name('Skill', 'deploy')).toBeDefined();
+    expect(compile({ allow: ['NotebookRead(//etc/a)'] }).allow.reads.find('/etc/a')).toBeUndefined();
+  });
+
+  it('E4 an IPv4 address that is written as one of IPv6 is the same host', () => {
+    const { deny } = compile({ deny: ['WebFetch(domain:8.8.8.8)', 'WebFetch(domain:[::ffff:9.9.9.9])'] });
+    for (const host of ['[::ffff:8.8.8.8]', '9.9.9.9']) {
+      expect(deny.host(readWebTarget(`https://${host}/`).host), host).toBeDefined();
+    }
   });
 
   it('to allow, a bare name means files of the project', () => {

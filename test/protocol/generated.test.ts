@@ -86,4 +86,34 @@ describe('generated files (H8)', () => {
     expect(accepts(schema, { Read: { file_path: 5 } }, schema.$defs)).toBe(false);
     expect(accepts(schema, { Read: { file_path: '/a', bogus: 1 } }, schema.$defs)).toBe(false);
   });
+
+  it('D3 refuse in an editor what loading a settings file refuses', () => {
+    const schema = schemaIn('schema/settings.json');
+    const judge = (value: object) => accepts(schema, value, schema.$defs);
+    const hook = (more: object) => ({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [more] }] } });
+    const rule = (one: unknown) => ({ permissions: { deny: [one] } });
+    const taken = [
+      hook({ type: 'command', command: './a', timeout: 5, onFailure: 'deny' }),
+      hook({ type: 'http', url: 'https://a.example/' }),
+      { hooks: { FileChanged: [] } },
+      rule('Bash(rm:*)'),
+      rule({ tool: 'Bash', command: 'rm' }),
+    ];
+    const refused = [
+      { hooks: { PreTooluse: [] } },
+      hook({ type: 'comand', command: './a' }),
+      hook({ type: 'command' }),
+      hook({ type: 'command', command: ' ' }),
+      hook({ type: 'http', url: 'a' }),
+      hook({ type: 'prompt' }),
+      hook({ type: 'command', command: './a', timeout: 0 }),
+      hook({ type: 'command', command: './a', onFailure: 'block' }),
+      rule('Bash(rm'),
+      rule(''),
+      rule({ command: 'rm' }),
+      rule({ tool: 'Bash', comand: 'rm' }),
+    ];
+    expect(taken.filter((value) => !judge(value))).toEqual([]);
+    expect(refused.filter(judge)).toEqual([]);
+  });
 });

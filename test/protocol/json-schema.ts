@@ -62,6 +62,10 @@ export function accepts(schema: Schema, value: unknown, defs: Defs): boolean {
       }
       case 'items':
         return !Array.isArray(value) || value.every((item) => accepts(rule as Schema, item, defs));
+      case 'propertyNames':
+        return !isObject(value) || Object.keys(value).every((name) => accepts(rule as Schema, name, defs));
+      case 'pattern':
+        return typeof value !== 'string' || new RegExp(String(rule), 'u').test(value);
       case 'minItems':
       case 'minLength':
         return !(size < Number(rule));

@@ -17,6 +17,8 @@ const pathOf = (value: unknown): unknown => {
   return 'accepted';
 };
 
+const given = (rule: unknown) => ({ type: 'addRules', rules: [rule], behavior: 'allow', destination: 'session' });
+
 describe('toPermissionResult (C2)', () => {
   it('takes an allow without updatedInput', () => {
     expect(toPermissionResult({ behavior: 'allow' })).toEqual({ behavior: 'allow' });
@@ -47,6 +49,19 @@ describe('toPermissionResult (C2)', () => {
     [{ behavior: 'deny' }, 'message'],
     [{ allowed: 'yes' }, 'allowed'],
     [{ allowed: 'yes', behavior: 'deny' }, 'message'],
+    // What would be dropped makes the answer wider than it was meant.
+    [{ behavior: 'allow', updated_input: { command: 'ls' } }, 'updated_input'],
+    [{ behavior: 'allow', updateInput: { command: 'ls' } }, 'updateInput'],
+    [{ behavior: 'deny', message: 'no', Interrupt: true }, 'Interrupt'],
+    [{ allowed: true, updatedInput: { command: 'ls' } }, 'updatedInput'],
+    [
+      { behavior: 'allow', updatedPermissions: [given({ toolName: 'Bash', rulecontent: 'touch:*' })] },
+      'updatedPermissions[0].rules[0]',
+    ],
+    [
+      { behavior: 'allow', updatedPermissions: [{ ...given({ toolName: 'Bash' }), until: 'noon' }] },
+      'updatedPermissions[0]',
+    ],
   ])('names the wrong field of %j', (answer, path) => {
     expect(pathOf(answer)).toBe(path);
   });

@@ -102,6 +102,8 @@ describe('loadLayer (D3: every broken input is named by file and line)', () => {
     [{ sandbox: { deny: ['Bash'] } }, /^fatal .*sandbox\.deny: .*belongs into "permissions"/],
     [{ sandbox: { enabled: 'yes' } }, /^fatal .*sandbox\.enabled: .*expected boolean/],
     [{ sandbox: { network: { deniedDomains: 'x' } } }, /^fatal .*sandbox\.network\.deniedDomains: /],
+    [{ sandbox: { network: { denyDomains: ['x'] } } }, /^fatal .*sandbox\.network\.denyDomains: .*"deniedDomains"/],
+    [{ sandbox: { network: { blockedHosts: ['x'] } } }, /^fatal .*sandbox\.network\.blockedHosts: /],
     [{ sandbox: { filesystem: { denyred: [] } } }, /^fatal .*sandbox\.filesystem\.denyred: .*"denyRead"/],
     [{ hooks: { PreToolUse: {} } }, /^fatal .*hooks\.PreToolUse: .*expected array/],
     [{ hooks: { PreTooluse: [] } }, /^fatal .*no hook event of this name; did you mean "PreToolUse"\?/],
@@ -192,9 +194,24 @@ describe('loadLayer of files that cannot be read', () => {
     const file = join(scratch(), 'settings.json');
     expect(await loadFile(file)).toMatchObject({ exists: false, problems: [] });
     expect(await loadFile(join(file, 'below'))).toMatchObject({ exists: false, problems: [] });
-    writeFileSync(file, '{}');
-    expect(await loadFile(join(file, 'below'))).toMatchObject({ exists: false, problems: [] });
     expect(await textOf(`${file}.no`, true)).toEqual([`fatal ${file}.no: there is no such file`]);
+  });
+
+  it('D3 a link that leads nowhere, and a file in the place of its folder, are no missing file', async () => {
+    const folder = scratch();
+    const at = (name: string): string => join(folder, name);
+    symlinkSync('gone.json', at('settings.json'));
+    symlinkSync('gone', at('.claude'));
+    writeFileSync(at('plain'), '');
+    expect(await textOf(at('settings.json'))).toEqual([
+      `fatal ${at('settings.json')}: it is a link to gone.json, which is not there`,
+    ]);
+    expect(await textOf(at('.claude/settings.json'))).toEqual([
+      `fatal ${at('.claude/settings.json')}: ${at('.claude')} is a link to gone, which is not there`,
+    ]);
+    expect(await textOf(at('plain/settings.json'))).toEqual([
+      `fatal ${at('plain/settings.json')}: ${at('plain')} is a file, not a folder`,
+    ]);
   });
 
   it('a folder, a pipe, a circle of links, a large file, other bytes', async () => {

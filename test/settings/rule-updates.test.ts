@@ -202,3 +202,39 @@ describe('writeRuleUpdates', () => {
     expect(JSON.parse(place.text(PROJECT))).toEqual({ permissions: { allow: ['Bash(0)', 'Bash(1)'] } });
   });
 });
+
+describe('what is taken back', () => {
+  const remove = (texts: string[], behavior: 'allow' | 'deny' = 'deny'): PermissionUpdate =>
+    rules('removeRules', texts, { behavior, destination: 'userSettings' });
+
+  it.each([
+    ['Task(Explore)', 'Agent(Explore)'],
+    ['Bash(npm run:*)', 'Bash(npm run *)'],
+    [{ tool: 'Bash', command: 'rm' }, 'Bash(rm:*)'],
+    [{ tool: 'Read', path: './x' }, 'Read(./x)'],
+    ['Bash', 'Bash(*)'],
+  ])('is what means the same: %j by %s', async (written, text) => {
+    const place = createPlace();
+    place.write(USER, { permissions: { deny: [written, 'Bash(kept)'] } });
+    const { doubts } = await writeRuleUpdates(place.files, [remove([text])]);
+    expect(JSON.parse(place.text(USER))).toEqual({ permissions: { deny: ['Bash(kept)'] } });
+    expect(doubts).toEqual([]);
+  });
+
+  it.each(['../extra', '~/extra', 'ABSOLUTE'])('is a folder under any name: %s', async (name) => {
+    const place = createPlace();
+    const absolute = place.path('home/extra');
+    place.write(USER, { permissions: { additionalDirectories: [name === 'ABSOLUTE' ? absolute : name, '/kept'] } });
+    const directories = [name === 'ABSOLUTE' ? '../extra' : absolute];
+    const update: PermissionUpdate = { type: 'removeDirectories', directories, destination: 'userSettings' };
+    expect((await writeRuleUpdates(place.files, [update])).doubts).toEqual([]);
+    expect(JSON.parse(place.text(USER))).toEqual({ permissions: { additionalDirectories: ['/kept'] } });
+  });
+
+  it('is told when there was nothing of it', async () => {
+    const place = createPlace();
+    const file = place.write(USER, { permissions: { deny: ['Bash(rm:*)'] } });
+    const { doubts } = await writeRuleUpdates(place.files, [remove(['Bash(rm)'])]);
+    expect(doubts).toEqual([`updatedPermissions[0] removed nothing: ${file} has none of it.`]);
+  });
+});

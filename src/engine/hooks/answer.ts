@@ -29,10 +29,11 @@ export const LOST_WHEN_ASYNC = ['continue', 'decision', 'hookSpecificOutput'] as
 const lostToAsync = (field: string): string => `its answer has ${field} beside async: true, after which nobody waits`;
 
 async function checkOutput(event: HookEvent, value: Record<string, unknown>): Promise<HookOutcome> {
-  const { HookOutput: schema, firstProblem } = await import('../../protocol/index.js');
+  const { HookOutput: schema, findMisspelledOutput, firstProblem } = await import('../../protocol/index.js');
   const parsed = schema().safeParse(value);
-  if (!parsed.success) {
-    const { path, problem } = firstProblem(parsed.error.issues);
+  const wrong = parsed.success ? findMisspelledOutput(value) : firstProblem(parsed.error.issues);
+  if (wrong !== undefined) {
+    const { path, problem } = wrong;
     return failed('invalid', `its answer is wrong at ${path}: ${problem}`);
   }
   if (value.async === true) {

@@ -70,6 +70,11 @@ export class McpServers {
     return this.#live?.status ?? this.#foretell();
   }
 
+  /** Whatever was configured or named, connected or not. */
+  get known(): ReadonlyMap<string, ServerDefinition> {
+    return this.#named.size === 0 ? this.#configured : new Map([...this.#configured, ...this.#named]);
+  }
+
   /** The tools of every server that is connected. */
   get tools(): Tool[] {
     return [...(this.#live?.tools ?? []), ...(this.#parts.beside?.tools ?? [])];

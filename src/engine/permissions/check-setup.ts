@@ -1,4 +1,4 @@
-import { resolve } from 'node:path/posix';
+import { relative, resolve } from 'node:path/posix';
 import { RULE_LAYERS, type RuleLayer, type WrittenRule } from './layers.js';
 import type { FolderEntry } from './links.js';
 import { toPosixPath } from './platform.js';
@@ -37,8 +37,10 @@ export interface CaseFiles {
   /** The links in a folder, and the folders that lead to others. */
   list(folder: string): FolderEntry[];
   kind(path: string): 'other' | undefined;
-  /** What nothing is said of is there. */
+  /** What nothing is said of is there, unless it is rather the name of a commit. */
   isMissing(path: string): boolean;
+  /** What is said and not understood. */
+  unread: readonly string[];
   /** Names that git lists. */
   tracked: readonly string[];
   /** Other names of the same file. */
@@ -49,29 +51,45 @@ export interface CaseFiles {
 
 const MAX_LINKS = 40;
 
-/** Reads what a case says of files. */
-export function readFiles(facts: readonly string[] = []): CaseFiles {
+/** What may be said of a file besides: that it is there, what it is, what it holds. */
+const PLAIN_FACT =
+  /^(?:[~/]\S*|\S*[./]\S*)(?:\s+(?:is\s+(?:there|present|an?\s+(?:(?:regular|plain|ordinary|normal|tracked|untracked|new|empty)\s+)*(?:file|folder|directory))|exists|contains|holds|has)\b[^]*)?$/i;
+const SPECIAL = '(?:fifo|named pipe|pipe|socket|device|character device|block device)';
+
+/** Reads what a case says of files. Relative names start in `cwd`. */
+export function readFiles(
+  facts: readonly string[] = [],
+  { cwd = '/', home = '/' }: { cwd?: string | undefined; home?: string | undefined } = {},
+): CaseFiles {
   const links = new Map<string, string>();
   const odd = new Set<string>();
   const twins = new Map<string, string>();
   const missing = new Set<string>();
+  const there = new Set<string>();
   const tracked: string[] = [];
+  const unread: string[] = [];
   let swapped: string | undefined;
+  const at = (path: string): string => resolve(cwd, path.replace(/^~(?=\/|$)/, home));
   for (const fact of facts) {
+    const text = fact.trim();
+    const moved = /\b(?:swapped|replaced|changed)\b.*?link\b.*?(\/\S+)/i.exec(text)?.[1];
     // What stands in brackets at the end is about the link.
     const [, from, to] =
-      /^(\/.*?)\s*(?:->|\bis (?:an? )?sym(?:bolic )?link to\b)\s*(\S.*?)(?:\s+\([^()]*\))?\s*$/.exec(fact) ?? [];
-    if (from !== undefined && to !== undefined) links.set(resolve(from), to);
-    const [, special] =
-      /^(\/\S+) is (?:an? )?(?:fifo|named pipe|pipe|socket|device|character device|block device)\b/i.exec(fact) ?? [];
-    if (special !== undefined) odd.add(resolve(special));
-    const [, twin, original] = /^(\/\S+) is (?:an? )?hard ?link (?:to|of) (\/\S+)/i.exec(fact) ?? [];
-    if (twin !== undefined && original !== undefined) twins.set(resolve(twin), resolve(original));
-    const [, absent] = /^(\/\S+) is missing\b/i.exec(fact) ?? [];
-    if (absent !== undefined) missing.add(resolve(absent));
-    const [, name] = /^git tracks ([^]+)$/.exec(fact) ?? [];
-    if (name !== undefined) tracked.push(name);
-    swapped ??= /\b(?:swapped|replaced|changed)\b.*?link\b.*?(\/\S+)/i.exec(fact)?.[1];
+      /^(?:sym(?:bolic )?link\s+)?(\S(?:.*?\S)??)\s*(?:[-=]>|\u2192|\b(?:is (?:an? )?sym(?:bolic )?link(?:ed)? to|links to|points to)\b)\s*(\S.*?)(?:\s+\([^()]*\))?$/i.exec(
+        text,
+      ) ?? [];
+    const [, special] = new RegExp(`^(\\S+) is (?:an? )?${SPECIAL}\\b`, 'i').exec(text) ?? [];
+    const [, twin, original] = /^(\S+) is (?:an? )?hard ?link (?:to|of) (\S+)/i.exec(text) ?? [];
+    const [, absent] = /^(\S+) (?:is missing|does not exist)\b/i.exec(text) ?? [];
+    const [, name] = /^git tracks ([^]+)$/.exec(text) ?? [];
+    if (moved !== undefined) swapped ??= moved;
+    else if (twin !== undefined && original !== undefined) twins.set(at(twin), at(original));
+    else if (from !== undefined && to !== undefined) links.set(at(from), to.replace(/^~(?=\/|$)/, home));
+    else if (special !== undefined) odd.add(at(special));
+    else if (absent !== undefined) missing.add(at(absent));
+    else if (name !== undefined) tracked.push(name);
+    else if (PLAIN_FACT.test(text)) there.add(at(/^\S+/.exec(text)?.[0] ?? ''));
+    else unread.push(fact);
   }
   const realPath = (path: string): string => followLinks(path, links);
   return {
@@ -79,7 +97,8 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     list: (folder) => linksIn(realPath(folder), links),
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
     tracked,
-    isMissing: (path) => missing.has(resolve(path)),
+    isMissing: (path) => missing.has(resolve(path)) || (!there.has(resolve(path)) && isCommit(relative(cwd, path))),
+    unread,
     otherNames: (path) =>
       [...twins].flatMap(([twin, original]) =>
         twin === realPath(path) ? [original] : original === realPath(path) ? [twin] : [],
@@ -87,6 +106,12 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     swapped,
   };
 }
+
+/** `HEAD~2`, `origin/main`, `v1.2`, `1a2b3c4`. */
+const isCommit = (name: string): boolean =>
+  /^(?:(?:[A-Z]+_)?HEAD|@|(?:origin\/|upstream\/)?(?:main|master|develop|dev|trunk)|[\da-f]{7,40}|v\d[\d.]*|stash)(?:[~^@:].*)?$/.test(
+    name,
+  );
 
 function linksIn(folder: string, links: ReadonlyMap<string, string>): FolderEntry[] {
   const start = folder === '/' ? '/' : `${folder}/`;

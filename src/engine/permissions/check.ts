@@ -1,11 +1,15 @@
+import { win32 } from 'node:path';
 import { isAbsolute, resolve } from 'node:path/posix';
 import type { PermissionMode } from '../../protocol/index.js';
 import { canonicalToolName, PERMISSION_MODES, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { asSentence } from '../settings/near-name.js';
+import { findListFaults } from '../settings/rule-text.js';
 import { findCaseFault } from './check-shape.js';
 import { type CaseFiles, type CaseSetup, type LayerRules, readFiles, readLayers } from './check-setup.js';
 import { commandAccesses, isPlainlyReadOnly } from './command.js';
 import { type Decision, decidePermission, type JudgedAccess, type PermissionPolicy } from './decide.js';
 import { followPatterns, templatesOf } from './links.js';
+import type { RuleLayer } from './layers.js';
 import { toPosixPath } from './platform.js';
 import { compileRules } from './rules/book.js';
 import { EDIT_TOOLS, READ_TOOLS } from './rules/rule-index.js';
@@ -35,21 +39,50 @@ export function judgeCase(wanted: PermissionCase): CaseVerdict {
   const { id = null } = wanted;
   const fault = findCaseFault({ ...wanted });
   if (fault !== undefined) return { id, verdict: 'error', rule: null, layer: null, segments: [], reason: fault };
-  const setup = withoutNull(wanted.setup);
+  const setup = atHome(withoutNull(wanted.setup));
   const input = withoutNull(wanted.input);
   const given = (input.then ?? input) as Record<string, unknown>;
   const tool = typeof given.tool === 'string' ? given.tool : undefined;
   const isStaged = tool === undefined || ['event', 'hook', 'sequence'].some((key) => key in given);
   if (isStaged) return { id, verdict: 'ask', rule: null, layer: null, segments: [], reason: STAGED };
   const project = (input.project_settings as { permissions?: LayerRules } | undefined)?.permissions;
-  const decision = decideCase({ tool: canonicalToolName(tool), given, setup, ...(project && { project }) });
+  const files = readFiles(setup.fs, setup);
+  const decision = decideCase({ tool: canonicalToolName(tool), given, setup, files, ...(project && { project }) });
+  const doubt = findDoubt(files, { layers: readLayers(setup, project), tool });
   return {
     id,
-    verdict: decision.verdict,
+    // What could not be read may have forbidden it.
+    verdict: doubt !== undefined && decision.verdict === 'allow' ? 'error' : decision.verdict,
     rule: decision.rule ?? null,
     layer: decision.layer ?? null,
     segments: decision.segments ?? [],
-    reason: decision.reason,
+    reason: doubt === undefined ? decision.reason : `${decision.reason} But ${doubt}`,
+  };
+}
+
+/** What a settings file would be refused for, and what is said of files in words that are not understood. */
+function findDoubt(files: CaseFiles, { layers, tool }: { layers: RuleLayer[]; tool: string }): string | undefined {
+  const [fact] = files.unread;
+  if (fact !== undefined) return `setup.fs holds ${JSON.stringify(fact)}, which is not understood.`;
+  for (const layer of layers) {
+    for (const behavior of ['deny', 'ask'] as const) {
+      for (const fault of findListFaults(layer[behavior] ?? [], behavior, [tool]).values()) {
+        if (fault.severity === 'error') return `a rule under ${behavior} cannot be used: ${asSentence(fault.text)}`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** `~/repo` is a folder like others. */
+function atHome({ home = DEFAULT_HOME, ...setup }: CaseSetup): CaseSetup {
+  const expand = (path: string): string => path.replace(/^~(?=\/|$)/, home);
+  const { cwd, settingsDir } = setup;
+  return {
+    ...setup,
+    home,
+    ...(cwd !== undefined && { cwd: expand(cwd) }),
+    ...(settingsDir !== undefined && { settingsDir: expand(settingsDir) }),
   };
 }
 
@@ -61,12 +94,12 @@ interface Given {
   tool: string;
   given: Record<string, unknown>;
   setup: CaseSetup;
+  files: CaseFiles;
   project?: LayerRules;
 }
 
-function decideCase({ tool, given, setup, project }: Given): Decision {
+function decideCase({ tool, given, setup, files, project }: Given): Decision {
   const input = (given.input ?? given) as Record<string, unknown>;
-  const files = readFiles(setup.fs);
   const policy = toPolicy(setup, { files, ...(project && { project }) });
   const stray = given.input === undefined ? undefined : strayField(tool, input);
   if (stray !== undefined)
@@ -204,7 +237,7 @@ function toAccesses(
   path: string,
   { cwd, home, files, platform, access }: Place & { access: 'read' | 'write' },
 ): JudgedAccess[] {
-  if (platform === 'win32') return [{ path, access }];
+  if (platform === 'win32') return [{ path: win32.resolve(cwd, path.replace(/^~(?=[\\/]|$)/, home)), access }];
   const written = path.startsWith('~/') ? home + path.slice(1) : path.replace(/^file:\/\/(?:localhost)?(?=\/)/, '');
   const raw = isAbsolute(written) ? written : `${cwd}/${written}`;
   const given = resolve(raw);

@@ -326,8 +326,11 @@ function grantFetch(
 
 function webOf({ tool, input }: PermissionCall, { privateHosts }: PermissionPolicy): WebTarget[] {
   if (tool !== 'WebFetch') return [];
-  const hops = Array.isArray(input.redirects) ? input.redirects : [];
-  return [input.url, ...hops].map((url) => readWebTarget(String(url), privateHosts));
+  const hops = Array.isArray(input.redirects) ? input.redirects.map(String) : [];
+  const urls = [String(input.url)];
+  // Each starts from the one before it.
+  for (const hop of hops) urls.push(URL.canParse(hop, urls.at(-1)) ? new URL(hop, urls.at(-1)).href : hop);
+  return urls.map((url) => readWebTarget(url, privateHosts));
 }
 
 const isMcp = (call: PermissionCall): boolean => call.mcp === true || call.tool.startsWith('mcp__');

@@ -1,14 +1,20 @@
-/** Where the settings and plugins of a session come from, so that they are protected under any name. */
+/** Where what a session obeys comes from, so that it is protected under any name: settings, plugins, scripts of hooks. */
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { LoadedSettings } from '../settings/load.js';
 import { resolveReal } from '../workspace/files.js';
+import type { Agent } from '../definitions/definition.js';
+import type { ServerDefinition } from '../mcp/server-definition.js';
+import { type Command, commandsOfHooks, filesNamedBy } from './command-files.js';
+import { linksIn } from './linked-places.js';
 import { isInside, isProtected } from './path.js';
 
 /** Of a folder of settings in which someone works, these alone. */
 const PARTS =
   '.claude-plugin settings.json settings.local.json .claude.json CLAUDE.md agents commands hooks output-styles plugins projects rules sessions skills';
 
-const KNOWN = new WeakMap<LoadedSettings, { key: string; places: readonly string[] }>();
+/** By what else they depend on: an agent may work in another folder, and so may the sandbox. */
+const KNOWN = new WeakMap<LoadedSettings, Map<string, readonly string[]>>();
+const MAX_KNOWN = 16;
 
 export interface Surroundings {
   /** Where the session works. */
@@ -17,19 +23,26 @@ export interface Surroundings {
   plugins?: readonly { root: string }[];
   /** Folders that the call names, as plugins or marketplaces. */
   named?: readonly string[];
+  /** Where commands of hooks start, beside the folder that the session was called in. */
+  cwd?: string;
+  /** Whose hooks may run, and which programs are started for their tools. */
+  agents?: ReadonlyMap<string, Pick<Agent, 'hooks'>>;
+  servers?: ReadonlyMap<string, ServerDefinition>;
 }
 
 /** Files and folders, as they are named and where links lead; without those that are protected by their names. */
 export function ownPlacesOf(
   settings: LoadedSettings,
-  { roots, plugins = [], named = [] }: Surroundings,
+  { roots, plugins = [], named = [], cwd: current = settings.cwd, ...others }: Surroundings,
 ): readonly string[] {
   const whole = plugins.map(({ root }) => root);
-  const key = [roots, whole, named].map((list) => list.join('\0')).join('\0\0');
-  const known = KNOWN.get(settings);
-  if (known?.key === key) return known.places;
+  const commands = commandsBeside(others);
+  const key = [roots, whole, named, [current], commands.flat()].map((list) => list.join('\0')).join('\0\0');
+  const known = KNOWN.get(settings) ?? new Map<string, readonly string[]>();
+  const before = known.get(key);
+  if (before !== undefined) return before;
   const { files, layers, cwd } = settings;
-  const { user, project, local, mainLocal } = files;
+  const { user, project, local, mainLocal, projectRoot, home } = files;
   const single = [user, project, local, mainLocal, ...layers.map(({ file }) => file)];
   const called = named.filter((path) => path.trim() !== '').map((path) => resolve(cwd, path));
   const folders = [dirname(user), ...files.managed, ...marketplacesOf(settings), ...called];
@@ -37,11 +50,33 @@ export function ownPlacesOf(
     ...single.filter((file): file is string => file !== undefined && isAbsolute(file)),
     ...folders.flatMap((folder) => partsOf(folder, roots)),
     ...whole,
+    ...linkedFrom([...roots, projectRoot, home], roots),
+    ...filesNamedBy([...commandsIn(settings), ...commands], {
+      folders: [...new Set([cwd, projectRoot, current])],
+      projectRoot,
+      home,
+      roots: [...new Set([...roots, projectRoot])],
+    }),
   ];
   const places = [...new Set(all.flatMap((place) => [place, realOf(place)]))].filter((place) => !isProtected(place));
-  KNOWN.set(settings, { key, places });
+  if (known.size >= MAX_KNOWN) known.clear();
+  KNOWN.set(settings, known.set(key, places));
   return places;
 }
+
+/** Those of hooks that count, and of helpers. */
+function commandsIn({ hookSources, value: { apiKeyHelper, statusLine } }: LoadedSettings): string[] {
+  const { command } = (statusLine ?? {}) as { command?: unknown };
+  const helpers = [apiKeyHelper, command].filter((each) => typeof each === 'string');
+  return [...hookSources.flatMap(({ hooks }) => commandsOfHooks(hooks)), ...helpers];
+}
+
+const commandsBeside = ({ agents, servers }: Pick<Surroundings, 'agents' | 'servers'>): Command[] => [
+  ...[...(agents?.values() ?? [])].flatMap(({ hooks }) => commandsOfHooks(hooks)),
+  ...[...(servers?.values() ?? [])].flatMap(({ config }) =>
+    config !== undefined && 'command' in config ? [[config.command, ...(config.args ?? [])]] : [],
+  ),
+];
 
 /** What is enabled of these runs in the next session. Those of the person count beside a project's of the same name. */
 function marketplacesOf({ value, origins, layers, cwd, files: { projectRoot, home } }: LoadedSettings): string[] {
@@ -57,6 +92,14 @@ function marketplacesOf({ value, origins, layers, cwd, files: { projectRoot, hom
     return [basename(folder) === '.claude-plugin' ? dirname(folder) : folder];
   });
 }
+
+/** Where protected names lead, as far as a session may write there without a question of another kind. */
+const linkedFrom = (folders: readonly string[], roots: readonly string[]): string[] =>
+  linksIn(folders).flatMap((link) => {
+    const real = realOf(link);
+    if (!folders.some((folder) => isInside(folder, real) || isInside(real, folder))) return [];
+    return basename(link) === '.claude' ? partsOf(real, roots) : [real];
+  });
 
 const partsOf = (folder: string, roots: readonly string[]): string[] =>
   roots.some((root) => isInside(folder, root) || isInside(realOf(folder), root))

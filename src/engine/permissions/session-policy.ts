@@ -5,16 +5,18 @@ import type { PermissionPolicy } from './policy.js';
 import { readablePlacesOf } from './readable-places.js';
 
 export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): PermissionPolicy => {
-  const { state, guard, config, definitions } = scope;
+  const { state, guard, config, definitions, mcp } = scope;
   const { pluginDirs: named = [] } = config;
+  const { plugins, agents } = definitions;
+  const { roots, cwd } = state;
   return {
     mode: state.mode,
     ...(state.asksNobody && { asksNobody: true }),
     book,
-    roots: state.roots,
-    ownPlaces: ownPlacesOf(guard.settings, { roots: state.roots, plugins: definitions.plugins, named }),
+    roots,
+    ownPlaces: ownPlacesOf(guard.settings, { roots, plugins, named, cwd, agents, servers: mcp.known }),
     home: guard.home,
-    cwd: state.cwd,
+    cwd,
     trusted: guard.trusted,
     privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
     readable: readablePlacesOf(scope),

@@ -21,10 +21,7 @@ export function readWebTarget(url: string, privateHosts: readonly string[] = [])
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined)
     return { host: '', place: '', isAddress: false, refusal: 'It is not an address that can be fetched' };
-  const host = parsed.hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
+  const host = toPlainHost(parsed.hostname);
   const place = parsed.port === '' ? host : `${host}:${parsed.port}`;
   const isAddress = isIP(host) !== 0;
   const known = { host, place, isAddress };
@@ -41,6 +38,17 @@ export function readWebTarget(url: string, privateHosts: readonly string[] = [])
   }
   if (hasControl(url)) return { ...known, doubt: 'The address holds characters that do not show' };
   return known;
+}
+
+/** As hosts are compared. An IPv4 address that is written as one of IPv6 is the same machine. */
+export function toPlainHost(hostname: string): string {
+  const host = hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(host) ?? [];
+  if (high === undefined || low === undefined) return host;
+  return [high, low].flatMap((part) => [parseInt(part, 16) >> 8, parseInt(part, 16) & 255]).join('.');
 }
 
 const hasControl = (text: string): boolean => UNSEEN.test(text.trim()) || /[\s\\]/.test(text.trim());

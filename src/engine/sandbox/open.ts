@@ -1,6 +1,7 @@
 /** The sandbox of a session, where settings ask for one: files, or options of the call, which are settings too. */
 import { resolve } from 'node:path';
 import type { Clock, Logger, SessionConfig, Workspace } from '../../protocol/index.js';
+import type { Surroundings as OwnSurroundings } from '../permissions/own-places.js';
 import type { LoadedSettings } from '../settings/load.js';
 import type { SettingsNotice } from '../settings/notice.js';
 import type { Sandbox } from './sandbox.js';
@@ -12,7 +13,7 @@ interface Surroundings {
   home: string;
   childEnv: Readonly<Record<string, string>>;
   /** What the session has loaded, as it is now: where it comes from is protected. */
-  sources: () => { settings: LoadedSettings; plugins: readonly { root: string }[] };
+  sources: () => { settings: LoadedSettings } & Pick<OwnSurroundings, 'plugins' | 'agents' | 'servers'>;
 }
 
 /** Undefined when none is wanted. Throws `sandbox_unavailable`: a sandbox that was asked for is never left out (E8). */
@@ -38,8 +39,8 @@ export async function openSandbox(
     clock,
     logger,
     ownPlaces: (current) => {
-      const { settings: now, plugins } = sources();
-      return ownPlacesOf(now, { roots: current, plugins, named: config.pluginDirs ?? [] });
+      const { settings: now, ...others } = sources();
+      return ownPlacesOf(now, { roots: current, ...others, named: config.pluginDirs ?? [] });
     },
     opensPrivate: (host, port) => hosts.allows(new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)),
   });

@@ -81,26 +81,6 @@ const KEYS_OF_OTHERS = new Set([
   'theme',
 ]);
 
-/** Events of other programs: hooks on them are well-formed, and never run here. */
-const EVENTS_OF_OTHERS = new Set([
-  'DirectoryAdded',
-  'Elicitation',
-  'ElicitationResult',
-  'FileChanged',
-  'MessageDisplay',
-  'PostModelSwitch',
-  'PreModelSwitch',
-]);
-
-/** What each kind of hook cannot do without. */
-const HOOK_NEEDS: Readonly<Record<string, string | undefined>> = {
-  command: 'command',
-  prompt: 'prompt',
-  agent: 'prompt',
-  http: 'url',
-  mcp_tool: 'tool',
-};
-
 const FAILURE_EFFECTS = new Set<unknown>(['allow', 'ask', 'deny']);
 
 /** True when the file must not be used without what stands at this path. */
@@ -124,6 +104,9 @@ export async function checkSettings(value: unknown, layer: SettingsLayerName): P
   ];
 }
 
+/** Whatever it is called in full, nobody writes so who does not want to forbid something. */
+const RESTRICTS = /^(?:den(?:y|ied|ies)|disallow|block|forbid|restrict|protect|readonly|read_only)/i;
+
 /** Guards are few and short: a key that is nearly one of them was meant to be it, and must not be passed over. */
 function describeUnknown(path: string, { name, near }: { name: string; near: UnknownKey['near'] }): Finding {
   const meant = path === name || path === `permissions.${name}` ? meantBy(path, name) : undefined;
@@ -137,7 +120,8 @@ function describeUnknown(path: string, { name, near }: { name: string; near: Unk
     const text = `this key does nothing here; it belongs into "${home.path}"`;
     return { path, severity: 'error', text, meansGuard: true };
   }
-  const meansGuard = near !== undefined && near.distance <= 2 && (isGuard(path) || GUARD_KEYS.has(near.name));
+  const isNear = near !== undefined && near.distance <= 2 && (isGuard(path) || GUARD_KEYS.has(near.name));
+  const meansGuard = isNear || (/^(?:sandbox|permissions)\b/.test(path) && RESTRICTS.test(name));
   const text = `this key is not known${didYouMean(near)}`;
   return { path, severity: meansGuard ? 'error' : 'warning', text, meansGuard };
 }
@@ -177,14 +161,16 @@ async function findHookFaults(
   { showPath, isWellFormed }: { showPath: (path: Path) => string; isWellFormed: boolean },
 ): Promise<Finding[]> {
   if (!isTable(hooks)) return [];
-  const [{ findHookProblems }, { compileMatcher }] = await Promise.all([
+  const [{ HOOK_EVENTS_OF_OTHERS, HOOK_NEEDS }, { findHookProblems }, { compileMatcher }] = await Promise.all([
+    import('../../protocol/index.js'),
     import('../hooks/definition.js'),
     import('../hooks/match.js'),
   ]);
   const toWarning = (path: string, text: string): Finding => ({ path, severity: 'warning', text });
   return Object.entries(hooks).flatMap(([event, matchers]): Finding[] => {
     const path = showPath(['hooks', event]);
-    if (EVENTS_OF_OTHERS.has(event)) return [{ path, severity: 'warning', text: 'nothing here causes this event' }];
+    if (HOOK_EVENTS_OF_OTHERS.includes(event))
+      return [{ path, severity: 'warning', text: 'nothing here causes this event' }];
     if (!isEvent(event)) {
       const near = findNearName(event, HOOK_EVENTS);
       return [{ path, severity: 'error', text: `there is no hook event of this name${didYouMean(near)}` }];
@@ -194,7 +180,7 @@ async function findHookFaults(
       const problem = typeof pattern === 'string' ? compileMatcher(pattern, event).problem : undefined;
       const ofHooks = listOf(list).flatMap((hook, index): Finding[] => {
         const place = `${path}[${at}].hooks[${index}]`;
-        const text = findHookFault(hook);
+        const text = findHookFault(hook, HOOK_NEEDS);
         if (text !== undefined) return [{ path: place, severity: 'error', text }];
         // Only what the schema has passed is a hook for sure.
         const problems = isWellFormed ? findHookProblems(event, hook as HookCommand) : [];
@@ -210,13 +196,13 @@ async function findHookFaults(
 
 const isEvent = (name: string): name is HookEvent => (HOOK_EVENTS as readonly string[]).includes(name);
 
-function findHookFault(hook: unknown): string | undefined {
+function findHookFault(hook: unknown, needs: Readonly<Record<string, string>>): string | undefined {
   if (!isTable(hook) || typeof hook.type !== 'string') return undefined;
   const { type, timeout, onFailure } = hook;
-  if (!Object.hasOwn(HOOK_NEEDS, type)) {
-    return `there is no hook of type "${type}"; known are ${Object.keys(HOOK_NEEDS).join(', ')}`;
+  if (!Object.hasOwn(needs, type)) {
+    return `there is no hook of type "${type}"; known are ${Object.keys(needs).join(', ')}`;
   }
-  const need = HOOK_NEEDS[type];
+  const need = needs[type];
   const given = need === undefined ? undefined : hook[need];
   if (need !== undefined && (typeof given !== 'string' || given.trim() === '')) {
     return `a hook of type "${type}" needs "${need}"`;

@@ -1,5 +1,5 @@
 /** Where the settings files of a session are. Nothing here runs git or looks at the environment. */
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isInside } from '../permissions/path.js';
 import { readOwnFile } from '../workspace/own-file.js';
@@ -46,6 +46,10 @@ export function settingsFiles({ configDir, projectRoot, home, managedDir }: Sett
     mainLocal: main === undefined ? undefined : join(main, LOCAL_FILE),
   };
 }
+
+/** A folder that settings name, as an absolute path. */
+export const folderIn = (folder: string, { projectRoot, home }: Pick<SettingsFiles, 'projectRoot' | 'home'>): string =>
+  folder === '~' || folder.startsWith('~/') ? join(home, folder.slice(1)) : resolve(projectRoot, folder);
 
 /** Where administrators put policy that users cannot change. */
 export function managedFolders(platform: NodeJS.Platform): readonly string[] {
@@ -97,12 +101,21 @@ export function findProjectRoot({ cwd, home }: { cwd: string; home: string }): s
   for (let folder = start; ; folder = dirname(folder)) {
     const isEdge = folder === dirname(folder) || folder === realHome || isInside(folder, realHome);
     if (isEdge && folder !== start) break;
-    if ([PROJECT_FILE, LOCAL_FILE].some((file) => existsSync(join(folder, file)))) return folder;
+    if ([PROJECT_FILE, LOCAL_FILE].some((file) => isNamed(join(folder, file)))) return folder;
     if (existsSync(join(folder, '.git'))) return folder;
-    if (existsSync(join(folder, '.claude'))) marked ??= folder;
+    if (isNamed(join(folder, '.claude'))) marked ??= folder;
     if (isEdge) break;
   }
   return marked ?? start;
+}
+
+/** Also by a link that leads nowhere, of which a person must hear. */
+function isNamed(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /**

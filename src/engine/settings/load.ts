@@ -1,8 +1,8 @@
 /** All settings of a session: read, limited to what each layer may say, and merged. */
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { HookMatcherSettings, PermissionMode, Settings, SettingSource } from '../../protocol/index.js';
 import type { RuleLayer } from '../permissions/layers.js';
-import { managedFiles, type SettingsFiles } from './files.js';
+import { folderIn, managedFiles, type SettingsFiles } from './files.js';
 import { type LayerSource, loadLayer, unreadable } from './layer.js';
 import { mergeLayers, type MergedSettings } from './merge.js';
 import {
@@ -168,7 +168,7 @@ function compose(
     layers,
     ruleLayers: toRuleLayers(final, files.projectRoot),
     hookSources: toHookSources(final),
-    directories: toFolders(merged.value.permissions?.additionalDirectories ?? [], files),
+    directories: (merged.value.permissions?.additionalDirectories ?? []).map((folder) => folderIn(folder, files)),
     managedOnly,
     inert,
     problems,
@@ -240,12 +240,6 @@ function toHookSources(layers: readonly SettingsLayer[]): HookSource[] {
     hooks === undefined ? [] : [{ layer: name, file, hooks }],
   );
 }
-
-const toFolders = (folders: readonly string[], { projectRoot, home }: SettingsFiles): string[] =>
-  folders.map((folder) => {
-    if (folder === '~' || folder.startsWith('~/')) return join(home, folder.slice(1));
-    return isAbsolute(folder) ? folder : resolve(projectRoot, folder);
-  });
 
 export interface ResolvedSetting {
   /** `model`, `env.PATH`, `permissions.allow[2]`. */

@@ -1,4 +1,6 @@
 /** Reads a settings file, or says in words why that cannot be done. */
+import { existsSync, readlinkSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { readWhole } from '../workspace/files.js';
 
 export const MAX_SETTINGS_BYTES = 1024 * 1024;
@@ -13,9 +15,29 @@ export async function readText(path: string, maxBytes = MAX_SETTINGS_BYTES): Pro
     return text.includes('\0') ? { fault: 'it is no text: it has NUL characters' } : { text };
   } catch (thrown) {
     const code = (thrown as NodeJS.ErrnoException).code ?? '';
-    // A file in the place of a folder above it means, as a missing one, that there is nothing at this path.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { text: undefined };
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      const fault = findBrokenWay(path);
+      return fault === undefined ? { text: undefined } : { fault };
+    }
     return { fault: describeFault(code, thrown, maxBytes) };
+  }
+}
+
+/** Somebody meant a file to be there: the link, or its folder, leads nowhere. */
+function findBrokenWay(path: string): string | undefined {
+  const folder = dirname(path);
+  const target = linkAt(path);
+  if (target !== undefined) return `it is a link to ${target}, which is not there`;
+  if (existsSync(folder)) return statSync(folder).isDirectory() ? undefined : `${folder} is a file, not a folder`;
+  const above = linkAt(folder);
+  return above && `${folder} is a link to ${above}, which is not there`;
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }
 

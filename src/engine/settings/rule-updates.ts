@@ -5,8 +5,9 @@ import type { PermissionBehavior, PermissionRuleValue, PermissionUpdate } from '
 import { HeddleError } from '../../protocol/plain.js';
 import type { WrittenRule } from '../permissions/layers.js';
 import { isTable } from './table.js';
+import { meaningOf } from '../permissions/rules/written.js';
 import { editSettings, editTogether, type EditOptions, type EditOutcome, type FileEdit } from './edit.js';
-import type { SettingsFiles } from './files.js';
+import { folderIn, realPathOf, type SettingsFiles } from './files.js';
 import { END, type ValueChange } from './jsonc-edit.js';
 import { asSentence } from './near-name.js';
 import { findRuleFault } from './rule-text.js';
@@ -48,15 +49,29 @@ export async function writeRuleUpdates(
   { tools, ...options }: Pick<EditOptions, 'clock' | 'waitMs'> & { tools?: readonly string[] } = {},
 ): Promise<WrittenUpdates> {
   const doubts = checkUpdates(updates, tools);
+  const idle = new Map<PermissionUpdate, string>();
   const edits = Object.entries(DESTINATIONS).flatMap(([destination, layer]): FileEdit[] => {
     const own = updates.filter((update) => update.destination === destination);
     if (own.length === 0) return [];
     const file = files[layer];
     if (file === undefined) throw refusal('This folder has no project settings of its own.', 'Use the user settings.');
-    const edit = (settings: Readonly<Record<string, unknown>>) => toChanges(settings, own, file);
+    const edit = (settings: Readonly<Record<string, unknown>>) =>
+      toChanges(settings, own, { file, files, onIdle: (update) => idle.set(update, file) });
     return [{ file, edit, options: { ...editOptionsFor(files, file), ...options } }];
   });
-  return { outcomes: await editTogether(edits), doubts };
+  const outcomes = await editTogether(edits);
+  const unchanged = [...idle].map(([update, file]) => describeIdle(updates.indexOf(update), file));
+  return { outcomes, doubts: [...doubts, ...unchanged] };
+}
+
+/** Whoever takes something back must know that it still holds. */
+export const describeIdle = (at: number, place: string): string =>
+  `updatedPermissions[${at}] removed nothing: ${place} has none of it.`;
+
+/** Whether a list has an item that an update means to take out, as rules are understood. */
+export function amongRules(rules: readonly PermissionRuleValue[]): (rule: unknown) => boolean {
+  const meant = new Set(rules.map((rule) => meaningOf(toRuleText(rule))));
+  return (rule) => (typeof rule === 'string' || isTable(rule)) && meant.has(meaningOf(rule));
 }
 
 /**
@@ -74,7 +89,7 @@ export async function applyRuleUpdates(
     if (fault !== undefined)
       throw refusal(`The rule cannot be written: ${asSentence(fault.text)}`, 'Correct the rule.');
   }
-  return editSettings(file, (settings) => toChanges(settings, updates, file), options);
+  return editSettings(file, (settings) => toChanges(settings, updates, { file }), options);
 }
 
 /** Takes a rule out of a list, as it is written there: text or object. */
@@ -120,10 +135,18 @@ const refusal = (text: string, hint: string): HeddleError => new HeddleError('in
 
 type ListName = PermissionBehavior | 'additionalDirectories';
 
+interface ChangedFile {
+  file: string;
+  /** Where relative folders start; without it they are told apart as they are written. */
+  files?: SettingsFiles;
+  /** Hears of what took nothing out. */
+  onIdle?: (update: PermissionUpdate) => void;
+}
+
 function toChanges(
   settings: Readonly<Record<string, unknown>>,
   updates: readonly PermissionUpdate[],
-  file: string,
+  { file, files, onIdle }: ChangedFile,
 ): ValueChange[] {
   const changes: ValueChange[] = [];
   const { permissions = {} } = settings;
@@ -145,14 +168,17 @@ function toChanges(
     }
   };
   // From the end, so that places before stay what they are.
-  const remove = (name: ListName, isGone: (item: unknown) => boolean): void => {
+  const remove = (name: ListName, isGone: (item: unknown) => boolean): boolean => {
     const list = listOf(name);
+    const { length } = list;
     for (let at = list.length - 1; at >= 0; at -= 1) {
       if (!isGone(list[at])) continue;
       list.splice(at, 1);
       changes.push({ path: ['permissions', name, at], value: undefined });
     }
+    return list.length < length;
   };
+  const toFolder = (folder: string): string => (files === undefined ? folder : realPathOf(folderIn(folder, files)));
   const isAmong = (items: readonly string[]) => (item: unknown) => items.includes(item as string);
 
   for (const update of updates) {
@@ -161,7 +187,7 @@ function toChanges(
         add(update.behavior, update.rules.map(toRuleText));
         break;
       case 'removeRules':
-        remove(update.behavior, isAmong(update.rules.map(toRuleText)));
+        if (!remove(update.behavior, amongRules(update.rules))) onIdle?.(update);
         break;
       case 'replaceRules': {
         const wanted = update.rules.map(toRuleText);
@@ -173,9 +199,12 @@ function toChanges(
       case 'addDirectories':
         add('additionalDirectories', update.directories);
         break;
-      case 'removeDirectories':
-        remove('additionalDirectories', isAmong(update.directories));
+      case 'removeDirectories': {
+        const gone = new Set(update.directories.map(toFolder));
+        const isGone = (item: unknown): boolean => typeof item === 'string' && gone.has(toFolder(item));
+        if (!remove('additionalDirectories', isGone)) onIdle?.(update);
         break;
+      }
       case 'setMode':
         changes.push({ path: ['permissions', 'defaultMode'], value: update.mode });
         break;

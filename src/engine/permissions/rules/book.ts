@@ -2,6 +2,7 @@ import type { PermissionBehavior } from '../../../protocol/index.js';
 import { RULE_LAYERS, type RuleLayer, type RuleLayerName, type WrittenRule } from '../layers.js';
 import { isInside } from '../path.js';
 import { toPosixPath } from '../platform.js';
+import { toPlainHost } from '../web.js';
 import { compileCommandPattern } from './command-pattern.js';
 import { compilePathPattern } from './path-pattern.js';
 import { type CompiledRule, EDIT_TOOLS, READ_TOOLS, RuleIndex } from './rule-index.js';
@@ -99,9 +100,14 @@ const NAMED_TOOLS: ReadonlySet<string> = new Set([
   'McpSampling',
 ]);
 
+/** Tools that are others by now, which do what they did: what forbids must hold for these. */
+const SUCCESSORS: Readonly<Record<string, string>> = { NotebookRead: 'Read', LS: 'Glob', SlashCommand: 'Skill' };
+
 function addRule(addition: Addition): void {
-  const { rule, compiled, index, behavior, found } = addition;
+  const { rule, index, behavior, found } = addition;
   const isForbidding = behavior !== 'allow';
+  const successor = isForbidding && rule.specifier !== undefined ? SUCCESSORS[rule.tool] : undefined;
+  const compiled = successor === undefined ? addition.compiled : { ...addition.compiled, tool: successor };
   // A broken rule forbids by asking about whatever it may have meant, and allows nothing.
   const breaks = (problem: string): void => {
     found(problem);
@@ -123,11 +129,12 @@ function addRule(addition: Addition): void {
   }
   if (tool === '*') return breaks('only a rule for one tool can have brackets');
   if (tool === 'Bash') return addCommandRule(addition, breaks);
-  if (READ_TOOLS.has(tool) || EDIT_TOOLS.has(tool)) return addPathRule(addition, breaks);
+  if (READ_TOOLS.has(tool) || EDIT_TOOLS.has(tool)) return addPathRule({ ...addition, compiled }, breaks);
   if (tool === 'WebFetch') return addHostRule(addition, breaks);
   if (NAMED_TOOLS.has(tool)) {
     if (specifier.trim() === '') return breaks('its brackets are empty');
-    return index.addName(compiled, specifier.trim().replace(/:\*$/, '*'));
+    const name = specifier.trim().replace(/:\*$/, '*');
+    return index.addName(compiled, successor === 'Skill' ? name.replace(/^\//, '') : name);
   }
   breaks(`a rule for ${tool} has no brackets: what they would be about is not known`);
 }
@@ -138,8 +145,10 @@ function doubtPattern(tool: string, behavior: PermissionBehavior): string | unde
   return 'a name with * can be denied or asked about; only "*" and names of one server, as "mcp__server__get_*", can be allowed';
 }
 
-function addCommandRule({ rule, compiled, index }: Addition, breaks: (problem: string) => void): void {
+function addCommandRule({ rule, compiled, index, behavior }: Addition, breaks: (problem: string) => void): void {
   const { specifier = '', isOpen = false } = rule;
+  // No command is called so; to allow, it may be a line that someone has seen.
+  if (behavior !== 'allow' && /^\s*\([^\s()]*\)\s*$/.test(specifier)) return breaks('its brackets are doubled');
   // The command of an object is how the line begins, with or without stars.
   const pattern = compileCommandPattern(isOpen && !/(?::|\s)\*$/.test(specifier) ? `${specifier}:*` : specifier);
   if (typeof pattern === 'string') return breaks(pattern);
@@ -187,7 +196,7 @@ function toHost(text: string): string | undefined {
   if (text === '*') return '*';
   if (/[/@?#\\:*\s]/.test(name.replace(/^\[.*\]$/, ''))) return undefined;
   try {
-    const host = new URL(`http://${name}/`).hostname.replace(/\.$/, '');
+    const host = toPlainHost(new URL(`http://${name}/`).hostname);
     return isWild ? `*.${host}` : host;
   } catch {
     return undefined;

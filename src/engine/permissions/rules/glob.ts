@@ -92,6 +92,10 @@ const CLASSES = new Map<string, [string, string][]>(
   }).map(([kind, ends]) => [kind, (ends.match(/[^]{2}/g) ?? []).map(([from = '', to = '']) => [from, to])]),
 );
 
+/** To ripgrep `?` and a set are one byte, of which other letters than those of ASCII have two to four. */
+const WIDE_SIGN = [2, 3, 4].map((bytes) => '[!\u0001-\u007f]'.repeat(bytes)).join(',');
+const ANY_SIGN = `{?,${WIDE_SIGN}}`;
+
 /**
  * As ripgrep takes a pattern. Braces, a bracket that is not closed and a space at the end are themselves here, which it
  * would take for more; of sets that it reads in another way any sign may be meant.
@@ -107,8 +111,13 @@ export function toSearchGlob(pattern: string): string {
       glob += `\\${pattern.charAt(at)}`;
     } else if (set !== undefined) {
       const text = pattern.slice(at, set.end + 1);
-      glob += /[\u0080-\uffff]/.test(text) ? '*' : /\\|\[:/.test(text) ? '?' : text;
+      const isNegated = /^\[[!^]/.test(text);
+      if (/[\u0080-\uffff]/.test(text)) glob += '*';
+      else if (/\\|\[:/.test(text)) glob += ANY_SIGN;
+      else glob += isNegated ? `{${text},${WIDE_SIGN}}` : text;
       at = set.end;
+    } else if (char === '?') {
+      glob += ANY_SIGN;
     } else {
       isOpen ||= char === '[';
       glob += '{}[\\'.includes(char) || (char === ' ' && at === pattern.length - 1) ? `\\${char}` : char;

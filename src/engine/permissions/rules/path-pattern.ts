@@ -38,12 +38,22 @@ const MAX_ALTERNATIVES = 32;
 export function compilePathPattern(text: string, place: PatternPlace): PathPattern[] | string {
   if (text.trim() === '') return 'it names no path';
   if (text.includes('\0')) return 'it holds a NUL character';
-  if (text.startsWith('!')) return 'a pattern that takes back another one is not supported';
+  const trimmed = trimEnds(text);
+  if (trimmed.startsWith('!')) return 'a pattern that takes back another one is not supported';
   if (/[^/.~].*\/\.\.(?:\/|$)/.test(text)) return 'it climbs back with ".." after a name';
-  const alternatives = splitBraces(text);
+  // Spaces at the ends were hardly meant, and may be part of a name all the same.
+  const alternatives = splitBraces(trimmed)?.concat(trimmed === text ? [] : (splitBraces(text) ?? []));
   if (alternatives === undefined) return 'it has too many alternatives';
   return alternatives.map((alternative) => compileOne(alternative, place));
 }
+
+/** As git does, without spaces at the end that are not escaped; nor at the beginning. */
+const trimEnds = (text: string): string => {
+  const start = text.trimStart();
+  const end = start.trimEnd();
+  const isEscaped = /(?:^|[^\\])(?:\\\\)*\\$/.test(end) && end !== start;
+  return isEscaped ? start.slice(0, end.length + 1) : end;
+};
 
 function compileOne(text: string, { base, home, folds = false }: PatternPlace): PathPattern {
   const { from, rest, isBare } = locate(text, { base, home });
@@ -83,13 +93,16 @@ function toStep(name: string): Step {
   return { tokens, ...(suffix !== undefined && { suffix }), ...(prefix !== undefined && { prefix }) };
 }
 
+/** Not `\{a,b\}`, which is a name. */
+const BRACES = /\{(?<=(?:^|[^\\])(?:\\\\)*\{)((?:\\.|[^{}\\,])*,(?:\\.|[^{}\\])*)\}/;
+
 /** `a.{ts,tsx}` is two patterns. */
 function splitBraces(text: string): string[] | undefined {
-  const found = /\{([^{}]*,[^{}]*)\}/.exec(text);
+  const found = BRACES.exec(text);
   if (found === null) return [text];
   const [whole, inner = ''] = found;
   const parts = inner
-    .split(',')
+    .split(/(?<!\\),/)
     .map((part) => text.slice(0, found.index) + part + text.slice(found.index + whole.length));
   const all = parts.flatMap((part) => splitBraces(part) ?? [undefined]);
   return all.length > MAX_ALTERNATIVES || all.includes(undefined) ? undefined : (all as string[]);

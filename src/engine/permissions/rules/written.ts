@@ -20,13 +20,21 @@ export interface Rule {
   behavior?: PermissionBehavior;
 }
 
+/** As long as a command may be that is judged at all, with the name of its tool. */
+const MAX_RULE_LENGTH = 10_100;
+
 /** Takes a rule apart. One that is not well formed keeps a specifier, so that it never means more than it says. */
 export function parseRule(text: string): Rule {
+  if (text.length > MAX_RULE_LENGTH) {
+    const [name = ''] = text.slice(0, 100).split('(');
+    return { ...cutShort(text), tool: canonicalToolName(name.trim()) };
+  }
   const trimmed = text.trim();
   const open = trimmed.indexOf('(');
   if (open === -1) {
     const tool = canonicalToolName(trimmed);
     if (trimmed === '') return { text, tool, specifier: '', problem: 'it is empty' };
+    if (trimmed === 'mcp__') return { text, tool, specifier: '', problem: 'it names no server' };
     if (!trimmed.includes(')')) return { text, tool };
     return { text, tool, specifier: '', problem: 'its bracket was never opened' };
   }
@@ -41,6 +49,13 @@ export function parseRule(text: string): Rule {
   if (!isBalanced(specifier)) return { text, tool, specifier, problem: 'its brackets do not match up' };
   return specifier.trim() === '*' ? { text, tool } : { text, tool, specifier };
 }
+
+/** Nobody wrote it by hand, and it would take long to judge by. */
+const cutShort = (text: string): Omit<Rule, 'tool'> => ({
+  text: `${text.slice(0, 60)}\u2026`,
+  specifier: '',
+  problem: `it is longer than ${MAX_RULE_LENGTH} characters`,
+});
 
 /** Brackets inside of a specifier: `Bash(echo (a))` is one rule, `Bash(a) (b)` is not. */
 function isBalanced(specifier: string): boolean {
@@ -91,6 +106,7 @@ export function parseWritten(written: WrittenRule): Rule[] {
   if (path !== undefined && command !== undefined) {
     return [{ ...common, tool: name, specifier: '', problem: 'no call has both a path and a command' }];
   }
+  if (common.text.length > MAX_RULE_LENGTH) return [{ ...common, ...cutShort(common.text), tool: name }];
   if (command !== undefined) {
     if (!isAny && name !== 'Bash')
       return [{ ...common, tool: name, specifier: '', problem: `${name} runs no command` }];
@@ -107,13 +123,24 @@ export function parseWritten(written: WrittenRule): Rule[] {
   return [{ ...parseRule(tool), ...common }];
 }
 
+/** Equal for rules that mean the same, however they are written: by an old name of the tool, `npm *` for `npm:*`, an object. */
+export const meaningOf = (written: WrittenRule): string =>
+  JSON.stringify(
+    parseWritten(written).map(({ tool, specifier, isOpen }) => {
+      const inner = specifier?.trim();
+      if (tool !== 'Bash' || inner === undefined) return [tool, inner];
+      const isPrefix = isOpen === true || /(?::|\s)\*$/.test(inner);
+      return [tool, isPrefix ? `${inner.replace(/(?::|\s+)\*$/, '')}:*` : inner];
+    }),
+  );
+
 function describe({ tool = '*', path, command }: Exclude<WrittenRule, string>): string {
   const inner = command ?? path;
   return inner === undefined ? tool : `${tool}(${inner})`;
 }
 
 /** Names that are no built-in tools here, but that rules of other programs hold. */
-const OTHER_NAMES = new Set('MultiEdit NotebookRead LS KillBash SlashCommand Monitor McpSampling'.split(' '));
+const OTHER_NAMES = new Set('MultiEdit NotebookRead LS SlashCommand Monitor McpSampling'.split(' '));
 
 export const isKnownTool = (name: string, more: readonly string[] = []): boolean =>
   name === '*' ||
