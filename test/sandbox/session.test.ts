@@ -147,7 +147,7 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
   });
 
   describe('opens folders that are added while it lives', () => {
-    const touch = (folder: string, id: string): ScriptStep => bash(`touch ${join(folder, id)} && ls ${folder}`, {}, id);
+    const touch = (folder: string, id: string): ScriptStep => bash(`touch ${join(folder, id)} && echo ${id}`, {}, id);
 
     it('by an answer, and closes them again', async () => {
       const folder = outsideFolder();

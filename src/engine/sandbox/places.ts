@@ -7,7 +7,7 @@ import { isInside } from '../permissions/path.js';
 import { resolveReal } from '../workspace/files.js';
 import type { Kind, Places } from './mounts.js';
 import { expandPattern, isLiteral, type PatternBase, toPattern } from './patterns.js';
-import { findProtected, type Guarded } from './protected.js';
+import { findProtected, type Guarded, isRepository } from './protected.js';
 import { listSockets, SOCKET_FOLDERS } from './sockets.js';
 import { isFree } from './stubs.js';
 
@@ -58,6 +58,8 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
     resolveOnce(patterns, { writable, logger: options.logger });
   const allowWrite = read('allowWrite');
   const allowed = await resolveAllowed(allowWrite, [...roots, ...allowWrite.filter(isLiteral)]);
+  const areBare = await Promise.all(allowed.map(isRepository));
+  const bare = allowed.filter((_, at) => areBare[at]);
   const readable = await resolveAllowed(read('allowRead'), [...roots, ...allowed]);
   const socketPatterns = (network.allowUnixSockets ?? []).map((entry) => toPattern(entry, 'allowUnixSockets', base));
   const sockets = await resolveAllowed(socketPatterns, [...roots, ...allowed]);
@@ -87,7 +89,7 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
         keepUnmoved([...readable, ...sockets]),
         findHidden(current),
         findDenied(denyWrite),
-        findProtected({ roots: current, allowed, home, configDir, own: options.ownPlaces?.(current) ?? [] }),
+        findProtected({ roots: current, allowed, bare, home, configDir, own: options.ownPlaces?.(current) ?? [] }),
       ]);
       const places: Places = {
         writable,
