@@ -51,6 +51,8 @@ async function open(settings: SandboxSettings = {}, options: Partial<SandboxOpti
   return sandbox;
 }
 
+const here = () => ({ cwd: at('project'), roots: [at('project')] });
+
 const wrap = (sandbox: Sandbox, env: Record<string, string> = {}) =>
   sandbox.wrap({ argv: ['bash', '-c', 'true'], cwd: at('project'), env });
 
@@ -108,7 +110,7 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
     expect(sandbox.unavailable).toContain('bwrap');
     expect(told).toEqual([expect.stringMatching(/^warn: Commands run without a sandbox\. .*bwrap/)]);
     expect(sandbox.describe()).toContain('no sandbox');
-    expect(sandbox.covers('ls')).toBe(false);
+    expect(sandbox.covers('ls', here())).toBe(false);
     expect(await wrap(sandbox, { A: '1' })).toMatchObject({ argv: ['bash', '-c', 'true'], env: { A: '1' } });
   });
 
@@ -229,11 +231,11 @@ describe.skipIf(process.platform !== 'linux')('the command line of a sandbox', (
   it('covers all commands but lines of nothing else than settings exclude', async () => {
     const sandbox = await open({ excludedCommands: ['docker:*'] });
     const lines = ['docker ps', 'docker ps; docker images', 'docker ps; ls', 'ls'];
-    expect(lines.map((command) => sandbox.covers(command))).toEqual([false, false, true, true]);
+    expect(lines.map((command) => sandbox.covers(command, here()))).toEqual([false, false, true, true]);
     await expect(open({ excludedCommands: ['*'], failIfUnavailable: false })).rejects.toMatchObject({
       code: 'invalid_settings',
     });
-    expect((await open()).covers('docker ps')).toBe(true);
+    expect((await open()).covers('docker ps', here())).toBe(true);
   });
 
   it('hints at the folders that a command could write then', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -111,6 +112,27 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
       expect(text).toContain('<tool_use_error>Settings let no command leave the sandbox');
       expect(text).toContain('sandbox.allowUnsandboxedCommands is false');
       expect([existsSync(outside), asked()]).toEqual([false, 0]);
+    });
+
+    it.each([
+      ['in which they went', ['cd e', 'git status']],
+      ['to which they push', ['git push ./e HEAD:x']],
+    ])('by no git that runs what commands put into a repository %s', async (_, lines) => {
+      const [cwd, made] = [scratch(), join(outsideFolder(), 'made')];
+      const hooks = 'e/.git/hooks';
+      const script = [
+        'git init -q e',
+        `git -C e config core.fsmonitor 'touch ${made}; false'`,
+        `mkdir -p ${hooks}; printf '#!/bin/sh\\ntouch ${made}\\n' > ${hooks}/post-receive; chmod +x ${hooks}/post-receive`,
+      ];
+      await writeFile(join(cwd, 'make.sh'), script.join('\n'));
+      execFileSync('sh', ['-c', 'git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m x'], {
+        cwd,
+      });
+      const steps = ['sh make.sh', ...lines].map((line, at) => bash(line, {}, `t${at}`));
+      const one = await open(steps, { sandbox: { ...sandbox, excludedCommands: ['git'] } }, { cwd });
+      await one.ask('go');
+      expect([existsSync(join(cwd, hooks, 'post-receive')), existsSync(made)]).toEqual([true, false]);
     });
 
     it('by lines of excluded commands alone', async () => {

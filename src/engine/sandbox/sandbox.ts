@@ -9,6 +9,7 @@ import { resolveReal } from '../workspace/files.js';
 import { toBridgeArgv, withoutProxy, withProxy } from './bridge.js';
 import { findProgram, isReachable, probe, toBubblewrapArgv, unavailable, unavailableHere } from './bubblewrap.js';
 import { createDomains } from './domains.js';
+import type { Place } from './excluded-git.js';
 import { describeSandbox, type Failure, type SandboxFacts, toHint } from './hint.js';
 import { type MountPlan, planMounts } from './mounts.js';
 import { createPlaceFinder, type PlaceFinder, type Sight } from './places.js';
@@ -60,7 +61,7 @@ export interface Sandbox {
   /** The same process, in the sandbox. Throws `sandbox_unavailable` when something could not be kept from it. */
   wrap(spec: SandboxedSpec): Promise<Wrapped>;
   /** False for a command that runs outside: rules and people decide about it as if there were no sandbox. */
-  covers(command: string): boolean;
+  covers(command: string, place: Omit<Place, 'allowed'>): boolean;
   /** What to tell the model about a command that ran in it and failed. */
   hintFor(failure: SandboxFailure): string | undefined;
   /** What commands may do, in a paragraph that stays the same. */
@@ -144,7 +145,7 @@ async function startSandbox(settings: SandboxSettings, options: SandboxOptions):
 async function openExclusion(
   { excludedCommands = [] }: SandboxSettings,
   { home }: SandboxOptions,
-): Promise<(command: string) => boolean> {
+): Promise<(command: string, place: Place) => boolean> {
   if (excludedCommands.length === 0) return () => false;
   const { createExclusion } = await import('./excluded.js');
   return createExclusion(excludedCommands, { home });
@@ -179,7 +180,7 @@ async function tryOut(sandbox: Sandbox, { roots, env }: SandboxOptions): Promise
 interface SandboxParts {
   settings: SandboxSettings;
   options: SandboxOptions;
-  isExcluded(command: string): boolean;
+  isExcluded(command: string, place: Place): boolean;
   finder: PlaceFinder;
   folder: string;
   own: { temporary: string; sockets: string; empty: string };
@@ -244,7 +245,7 @@ function toSandbox(parts: SandboxParts): Sandbox {
         throw error;
       }
     },
-    covers: (command) => !parts.isExcluded(command),
+    covers: (command, place) => !parts.isExcluded(command, { ...place, allowed: [...finder.allowed, own.temporary] }),
     hintFor: ({ output, exitCode, roots = options.roots }) =>
       toHint(facts, { output, exitCode, writable: [...roots, ...finder.allowed] }),
     describe: () => describeSandbox(facts),

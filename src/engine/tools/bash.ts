@@ -46,7 +46,7 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       const moved = cwd === context.cwd ? [] : [`Shell cwd was reset to ${cwd}`];
       if (input.run_in_background === true) return startTask(input, { context, cwd, parts });
       const timeoutMs = input.timeout ?? DEFAULT_TIMEOUT_MS;
-      const sandbox = boxFor(input, parts);
+      const sandbox = boxFor(input, parts, context);
       const {
         exit,
         output,
@@ -97,9 +97,15 @@ function refuse(input: BashInput, parts: BashParts): string | undefined {
   return undefined;
 }
 
-/** Where the command runs: outside when it is excluded, or somebody has approved that. */
-const boxFor = (input: BashInput, { sandbox }: BashParts): Sandbox | undefined =>
-  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command) !== true ? undefined : sandbox;
+/** Where the command runs: outside when it is excluded in the folder that it was judged in, or somebody has approved that. */
+const boxFor = (
+  input: BashInput,
+  { sandbox }: BashParts,
+  { cwd, roots }: Pick<ToolContext, 'cwd' | 'roots'>,
+): Sandbox | undefined =>
+  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command, { cwd, roots }) !== true
+    ? undefined
+    : sandbox;
 
 /** The folder may have been removed since the last call; then the session starts again from its own. */
 async function findCwd(context: ToolContext): Promise<string> {
@@ -119,7 +125,7 @@ function startTask(
 ): ToolOutput {
   const { command, description, timeout } = input;
   const { workspace, env, clock, toolUseId, roots } = context;
-  const sandbox = boxFor(input, parts);
+  const sandbox = boxFor(input, parts, context);
   const id = `b${clock.uuid().replaceAll('-', '').slice(0, 8)}`;
   const file = parts.openOutput(`${id}.output`);
   const title = cutText((description ?? command).replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION);
