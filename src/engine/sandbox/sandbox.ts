@@ -7,7 +7,15 @@ import { HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ProcessSpec, SandboxSettings } from '../../protocol/index.js';
 import { resolveReal } from '../workspace/files.js';
 import { toBridgeArgv, withoutProxy, withProxy } from './bridge.js';
-import { findProgram, isReachable, probe, toBubblewrapArgv, unavailable, unavailableHere } from './bubblewrap.js';
+import {
+  findProgram,
+  isReachable,
+  PROBE_ARGV,
+  probe,
+  toBubblewrapArgv,
+  unavailable,
+  unavailableHere,
+} from './bubblewrap.js';
 import { createDomains } from './domains.js';
 import type { Place } from './excluded-git.js';
 import { describeSandbox, type Failure, type SandboxFacts, toHint } from './hint.js';
@@ -169,7 +177,7 @@ async function demandProgram(
 
 async function tryOut(sandbox: Sandbox, { roots, env }: SandboxOptions): Promise<void> {
   const cwd = roots[0] ?? '/';
-  const wrapped = await sandbox.wrap({ argv: ['bash', '-c', ':'], cwd, env });
+  const wrapped = await sandbox.wrap({ argv: PROBE_ARGV, cwd, env });
   try {
     await probe(wrapped.argv, { cwd, env: wrapped.env });
   } finally {
