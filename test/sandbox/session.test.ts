@@ -67,11 +67,15 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
     const cwd = scratch();
     await mkdir(join(cwd, 'plug', '.claude-plugin'), { recursive: true });
     await writeFile(join(cwd, 'plug', '.claude-plugin', 'plugin.json'), '{"name":"plug"}');
-    await writeFile(join(cwd, 'conf.json'), '{}');
+    for (const name of ['conf.json', 'servers.json']) await writeFile(join(cwd, name), '{}');
     await writeFile(join(cwd, 'write.sh'), 'for f in "$@"; do echo x > "$f"; done; mv plug other\n');
-    const line = bash('sh write.sh conf.json plug/hook.sh plain 2>&1');
-    const text = await run(line, { sandbox, settings: 'conf.json', pluginDirs: [join(cwd, 'plug')] }, { cwd });
-    expect(text.match(/conf\.json: Read-only|hook\.sh: Read-only|mv: cannot/g)).toHaveLength(3);
+    const line = bash('sh write.sh conf.json servers.json plug/hook.sh plain 2>&1');
+    const text = await run(
+      line,
+      { sandbox, settings: 'conf.json', mcpConfig: ['servers.json'], pluginDirs: [join(cwd, 'plug')] },
+      { cwd },
+    );
+    expect(text.match(/(?:conf\.json|servers\.json|hook\.sh): Read-only|mv: cannot/g)).toHaveLength(4);
     expect(await readFile(join(cwd, 'conf.json'), 'utf8')).toBe('{}');
     expect([existsSync(join(cwd, 'plug', 'hook.sh')), existsSync(join(cwd, 'plain'))]).toEqual([false, true]);
   });

@@ -1,5 +1,6 @@
 /** Where the settings and plugins of a session come from, so that they are protected under any name. */
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { SessionConfig } from '../../protocol/index.js';
 import type { LoadedSettings } from '../settings/load.js';
 import { resolveReal } from '../workspace/files.js';
 import { isInside, isProtected } from './path.js';
@@ -15,27 +16,29 @@ export interface Surroundings {
   roots: readonly string[];
   /** Those that are loaded. Whatever is in their folders may be run by a hook, so nothing of them is left out. */
   plugins?: readonly { root: string }[];
-  /** Folders that the call names, as plugins or marketplaces. */
-  named?: readonly string[];
+  /** What the call names: folders of plugins or marketplaces, and files of servers, which are programs that start. */
+  call?: Pick<SessionConfig, 'pluginDirs' | 'mcpConfig'>;
 }
 
 /** Files and folders, as they are named and where links lead; without those that are protected by their names. */
 export function ownPlacesOf(
   settings: LoadedSettings,
-  { roots, plugins = [], named = [] }: Surroundings,
+  { roots, plugins = [], call: { pluginDirs = [], mcpConfig = [] } = {} }: Surroundings,
 ): readonly string[] {
   const whole = plugins.map(({ root }) => root);
-  const key = [roots, whole, named].map((list) => list.join('\0')).join('\0\0');
+  const key = [roots, whole, pluginDirs, mcpConfig].map((list) => list.join('\0')).join('\0\0');
   const known = KNOWN.get(settings);
   if (known?.key === key) return known.places;
   const { files, layers, cwd } = settings;
   const { user, project, local, mainLocal } = files;
   const single = [user, project, local, mainLocal, ...layers.map(({ file }) => file)];
-  const called = named.filter((path) => path.trim() !== '').map((path) => resolve(cwd, path));
+  const called = pluginDirs.filter((path) => path.trim() !== '').map((path) => resolve(cwd, path));
+  const servers = mcpConfig.filter((value) => !value.trimStart().startsWith('{')).map((path) => resolve(cwd, path));
   const folders = [dirname(user), ...files.managed, ...marketplacesOf(settings), ...called];
   const all = [
     ...single.filter((file): file is string => file !== undefined && isAbsolute(file)),
     ...folders.flatMap((folder) => partsOf(folder, roots)),
+    ...servers,
     ...whole,
   ];
   const places = [...new Set(all.flatMap((place) => [place, realOf(place)]))].filter((place) => !isProtected(place));

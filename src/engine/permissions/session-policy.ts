@@ -6,13 +6,12 @@ import { readablePlacesOf } from './readable-places.js';
 
 export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): PermissionPolicy => {
   const { state, guard, config, definitions } = scope;
-  const { pluginDirs: named = [] } = config;
   return {
     mode: state.mode,
     ...(state.asksNobody && { asksNobody: true }),
     book,
     roots: state.roots,
-    ownPlaces: ownPlacesOf(guard.settings, { roots: state.roots, plugins: definitions.plugins, named }),
+    ownPlaces: ownPlacesOf(guard.settings, { roots: state.roots, plugins: definitions.plugins, call: config }),
     home: guard.home,
     cwd: state.cwd,
     trusted: guard.trusted,

@@ -38,7 +38,7 @@ export async function openSandbox(
     logger,
     ownPlaces: (current) => {
       const { settings: now, plugins } = sources();
-      return ownPlacesOf(now, { roots: current, plugins, named: config.pluginDirs ?? [] });
+      return ownPlacesOf(now, { roots: current, plugins, call: config });
     },
     opensPrivate: (host, port) => hosts.allows(new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)),
   });
