@@ -22,7 +22,7 @@ import type {
   Tool,
   Workspace,
 } from '../protocol/index.js';
-import { checkConfig, HeddleError, parseArgv, type SetupTrigger } from '../protocol/plain.js';
+import { checkConfig, HeddleError, isOn, parseArgv, type SetupTrigger } from '../protocol/plain.js';
 import type { SpawnedProcess, SpawnOptions, Transport } from '../wire/index.js';
 import { type Ambient, configDirOf, definedOf } from './ambient.js';
 import type { Hooks } from './hook-bridge.js';
@@ -285,7 +285,7 @@ export function refuseRoot(
   { isRoot }: Ambient,
 ): void {
   const bypasses = permissionMode === 'bypassPermissions' || allowDangerouslySkipPermissions === true;
-  if (!bypasses || !isRoot || /^(1|true|yes)$/.test(env.IS_SANDBOX ?? '')) return;
+  if (!bypasses || !isRoot || isOn(env.IS_SANDBOX)) return;
   throw invalid(
     'bypassPermissions is refused for root.',
     'Set IS_SANDBOX=1 in env where nothing can be broken, or run as another user.',

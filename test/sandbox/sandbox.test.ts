@@ -151,7 +151,11 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
       { network: { allowUnixSockets: [''] } },
     ];
     for (const settings of wrong) {
-      await expect(open({ ...settings, failIfUnavailable: false })).rejects.toMatchObject({ code: 'invalid_settings' });
+      const [[group, fields]] = Object.entries(settings) as [[string, object]];
+      await expect(open({ ...settings, failIfUnavailable: false })).rejects.toMatchObject({
+        code: 'invalid_settings',
+        message: expect.stringContaining(`sandbox.${group}.${Object.keys(fields)[0]}:`),
+      });
     }
   });
 

@@ -166,6 +166,14 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
     }
   });
 
+  it('does not say of a command that runs bubblewrap itself that it did not run', async () => {
+    const text = await run(bash('echo ran; bwrap --ro-bind / / --dev /dev --unshare-user --cap-add ALL /nowhere'), {
+      sandbox,
+    });
+    expect(text).toContain('ran\nbwrap: ');
+    expect(text).not.toContain('did not run');
+  });
+
   it('lets commands run unasked because of it, if the call says so', async () => {
     const config = { permissionMode: 'default' as const, sandbox: { ...sandbox, autoAllowBashIfSandboxed: true } };
     expect(await run(bash('echo x > made && cat made'), config)).toBe('x');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { readEnvironment } from '../../src/cli/environment.js';
 import { createMemoryStore } from '../../src/engine/index.js';
 import { createScriptedModel } from '../../src/engine/model/scripted.js';
 import type { Message } from '../../src/protocol/index.js';
@@ -246,6 +247,10 @@ describe('bypassPermissions as root', () => {
     expect(() => toSessionConfig(bypass, root({}))).toThrow('refused for root');
     expect(() => toSessionConfig({ allowDangerouslySkipPermissions: true }, root({}))).toThrow('refused for root');
     expect(toSessionConfig(bypass, root({ IS_SANDBOX: '1' })).permissionMode).toBe('bypassPermissions');
+    for (const word of ['yes', '0', 'false', '']) {
+      expect(() => toSessionConfig(bypass, root({ IS_SANDBOX: word }))).toThrow('refused for root');
+      expect(readEnvironment({ IS_SANDBOX: word }, '/home/me').isSandbox).toBe(false);
+    }
     expect(toSessionConfig({}, root({})).permissionMode).toBeUndefined();
   });
 

@@ -51,7 +51,7 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
   const configDir = resolveReal(options.configDir);
   const base: PatternBase = { home, project: roots[0] ?? '/' };
   const read = (field: 'allowWrite' | 'denyWrite' | 'allowRead' | 'denyRead'): string[] =>
-    (filesystem[field] ?? []).map((entry) => toPattern(entry, field, base));
+    (filesystem[field] ?? []).map((entry) => toPattern(entry, `filesystem.${field}`, base));
   const denyRead = read('denyRead');
   const denyWrite = read('denyWrite');
   const resolveAllowed = (patterns: readonly string[], writable: readonly string[]): Promise<string[]> =>
@@ -61,7 +61,9 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
   const areBare = await Promise.all(allowed.map(isRepository));
   const bare = allowed.filter((_, at) => areBare[at]);
   const readable = await resolveAllowed(read('allowRead'), [...roots, ...allowed]);
-  const socketPatterns = (network.allowUnixSockets ?? []).map((entry) => toPattern(entry, 'allowUnixSockets', base));
+  const socketPatterns = (network.allowUnixSockets ?? []).map((entry) =>
+    toPattern(entry, 'network.allowUnixSockets', base),
+  );
   const sockets = await resolveAllowed(socketPatterns, [...roots, ...allowed]);
   const temporary = resolveReal('/tmp');
   const hasAllSockets = network.allowAllUnixSockets === true;

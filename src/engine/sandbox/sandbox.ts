@@ -47,7 +47,7 @@ export interface SandboxedSpec extends Pick<ProcessSpec, 'argv' | 'cwd' | 'env'>
   roots?: readonly string[];
 }
 
-export interface SandboxFailure extends Pick<Failure, 'output' | 'exitCode'> {
+export interface SandboxFailure extends Omit<Failure, 'writable'> {
   /** The working directories of then, when they have changed. */
   roots?: readonly string[];
 }
@@ -254,8 +254,8 @@ function toSandbox(parts: SandboxParts): Sandbox {
       }
     },
     covers: (command, place) => !parts.isExcluded(command, { ...place, allowed: [...finder.allowed, own.temporary] }),
-    hintFor: ({ output, exitCode, roots = options.roots }) =>
-      toHint(facts, { output, exitCode, writable: [...roots, ...finder.allowed] }),
+    hintFor: ({ roots = options.roots, ...failure }) =>
+      toHint(facts, { ...failure, writable: [...roots, ...finder.allowed] }),
     describe: () => describeSandbox(facts),
     async close() {
       closed = true;

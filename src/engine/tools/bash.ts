@@ -50,6 +50,7 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
       const {
         exit,
         output,
+        stray,
         dropped,
         cwd: last,
       } = await runShell({ command: input.command, cwd, timeoutMs, sandbox }, context);
@@ -59,7 +60,7 @@ export function createBashTool(parts: BashParts): WholeTool<BashInput> {
           ? []
           : [`The output was longer than 10 MB: ${dropped.toLocaleString('en-US')} bytes of it are lost`];
       const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : []), ...flood].join('\n');
-      const hint = sandbox?.hintFor({ output, exitCode: exitCodeOf(exit), roots: context.roots });
+      const hint = sandbox?.hintFor({ output, stray, exitCode: exitCodeOf(exit), roots: context.roots });
       return toOutput({ exit, text: output.trimEnd(), notes: lines(notes, hint ?? ''), timeoutMs });
     },
   };
