@@ -139,6 +139,23 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
       expect([existsSync(join(cwd, hooks, 'post-receive')), existsSync(made)]).toEqual([true, false]);
     });
 
+    it('by no git that makes a work tree for an agent out of a repository which commands made', async () => {
+      const [cwd, made] = [scratch(), join(outsideFolder(), 'made')];
+      const script = [
+        'git init -q e; cd e; mkdir -p .git/hooks',
+        'git -c user.name=a -c user.email=b commit -q --allow-empty -m x',
+        `printf '#!/bin/sh\\ntouch ${made}\\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout`,
+      ];
+      await writeFile(join(cwd, 'make.sh'), script.join('\n'));
+      const input = { description: 'd', prompt: 'p', subagent_type: 'general-purpose', isolation: 'worktree' };
+      const agent: ScriptStep = { toolUse: { name: 'Agent', id: 't3', input } };
+      const steps = [bash('sh make.sh', {}, 't1'), bash('cd e', {}, 't2'), agent];
+      const one = await open(steps, { sandbox, trusted: true }, { cwd });
+      await one.ask('go');
+      expect(resultText(one.messages, 't3')).toContain('may have made the repository');
+      expect(existsSync(made)).toBe(false);
+    });
+
     it('by lines of excluded commands alone', async () => {
       const folder = outsideFolder();
       const [one, two] = [join(folder, 'one'), join(folder, 'two')];

@@ -22,22 +22,23 @@ const RUNS_GIT = /^(?:git-.+|gh|glab|hub)$/;
 export function staysWithOwnRepository(name: string, args: readonly string[], given: Place): boolean {
   if (name !== 'git' && !RUNS_GIT.test(name)) return true;
   try {
-    const place = { ...given, roots: given.roots.map((root) => resolveReal(root)) };
-    if (!isOwnPlace(place)) return false;
+    if (!isOwnPlace(given)) return false;
     if (name !== 'git') return true;
     const call = readGit(args);
-    return call.folders.length === 0 && talksToOwn(call, place);
+    return call.folders.length === 0 && talksToOwn(call, given);
   } catch {
     return false;
   }
 }
 
 /** In none of the folders in which git looks for a repository could a command have made one. */
-const isOwnPlace = ({ cwd, roots, allowed }: Place): boolean =>
-  foldersUp(resolveReal(cwd)).every((folder) => roots.includes(folder) || !isWritable(folder, { roots, allowed }));
+export const isOwnPlace = ({ cwd, ...folders }: Place): boolean => {
+  const roots = folders.roots.map((root) => resolveReal(root));
+  return foldersUp(resolveReal(cwd)).every((folder) => roots.includes(folder) || !isWritable(folder, folders));
+};
 
 const isWritable = (path: string, { roots, allowed }: Omit<Place, 'cwd'>): boolean =>
-  [...roots, ...allowed].some((each) => isInside(each, path));
+  [...roots, ...allowed].some((each) => isInside(resolveReal(each), path));
 
 const foldersUp = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...foldersUp(dirname(folder))];
@@ -82,7 +83,9 @@ function isApart(url: string, place: Place): boolean {
   const path = url.replace(/^file:\/\/(?=\/)/, '');
   if (!/^\/(?!.*\.\.)[\w./@+-]*$/.test(path)) return false;
   const real = resolveReal(path);
-  return !isWritable(real, place) && ![...place.roots, ...place.allowed].some((each) => isInside(real, each));
+  return (
+    !isWritable(real, place) && ![...place.roots, ...place.allowed].some((each) => isInside(real, resolveReal(each)))
+  );
 }
 
 const hasPosers = (folder: string): boolean => readdirSync(folder).some((name) => name.includes(':'));

@@ -70,6 +70,8 @@ export interface Sandbox {
   wrap(spec: SandboxedSpec): Promise<Wrapped>;
   /** False for a command that runs outside: rules and people decide about it as if there were no sandbox. */
   covers(command: string, place: Omit<Place, 'allowed'>): boolean;
+  /** Whether git would work there with no repository that commands may have made, with programs of its own to run. */
+  isOwnPlace(place: Omit<Place, 'allowed'>): Promise<boolean>;
   /** What to tell the model about a command that ran in it and failed. */
   hintFor(failure: SandboxFailure): string | undefined;
   /** What commands may do, in a paragraph that stays the same. */
@@ -102,6 +104,7 @@ const createAbsent = (reason: string, settings: SandboxSettings): Sandbox => ({
   mayLeave: mayLeave(settings),
   wrap: ({ argv, env }) => Promise.resolve({ argv, env, release: () => Promise.resolve() }),
   covers: () => false,
+  isOwnPlace: () => Promise.resolve(true),
   hintFor: () => undefined,
   describe: () => `There is no sandbox: ${reason} Commands run outside.`,
   close: () => Promise.resolve(),
@@ -200,6 +203,7 @@ interface SandboxParts {
 function toSandbox(parts: SandboxParts): Sandbox {
   const { settings, options, finder, folder, own, program, bridge } = parts;
   const isRoot = process.getuid?.() === 0;
+  const allowed = [...finder.allowed, own.temporary];
   const held = new Set<HeldStubs>();
   let closed = false;
   const facts: SandboxFacts = {
@@ -253,7 +257,11 @@ function toSandbox(parts: SandboxParts): Sandbox {
         throw error;
       }
     },
-    covers: (command, place) => !parts.isExcluded(command, { ...place, allowed: [...finder.allowed, own.temporary] }),
+    covers: (command, place) => !parts.isExcluded(command, { ...place, allowed }),
+    async isOwnPlace(place) {
+      const { isOwnPlace } = await import('./excluded-git.js');
+      return isOwnPlace({ ...place, allowed });
+    },
     hintFor: ({ roots = options.roots, ...failure }) =>
       toHint(facts, { ...failure, writable: [...roots, ...finder.allowed] }),
     describe: () => describeSandbox(facts),
