@@ -175,10 +175,10 @@ function refuseUntrusted({ guard }: SessionScope): void {
 }
 
 /** Nor may that be the work of commands that could run nothing outside themselves. */
-async function refuseMade({ sandbox, state: { cwd, roots } }: SessionScope): Promise<void> {
-  if (sandbox === undefined || (await sandbox.isOwnPlace({ cwd, roots }))) return;
+async function refuseMade({ sandbox, state }: SessionScope): Promise<void> {
+  if (sandbox === undefined || (await sandbox.isOwnPlace(state))) return;
   throw new Error(
-    `Commands in the sandbox may have made the repository at ${cwd}, and git would run outside what that names. ` +
+    `Commands in the sandbox may have made the repository at ${state.cwd}, and git would run outside what that names. ` +
       'Go to a working directory first (cd), or start the agent without isolation.',
   );
 }

@@ -257,10 +257,10 @@ function toSandbox(parts: SandboxParts): Sandbox {
         throw error;
       }
     },
-    covers: (command, place) => !parts.isExcluded(command, { ...place, allowed }),
-    async isOwnPlace(place) {
+    covers: (command, { cwd, roots }) => !parts.isExcluded(command, { cwd, roots, allowed }),
+    async isOwnPlace({ cwd, roots }) {
       const { isOwnPlace } = await import('./excluded-git.js');
-      return isOwnPlace({ ...place, allowed });
+      return isOwnPlace({ cwd, roots, allowed });
     },
     hintFor: ({ roots = options.roots, ...failure }) =>
       toHint(facts, { ...failure, writable: [...roots, ...finder.allowed] }),

@@ -98,15 +98,9 @@ function refuse(input: BashInput, parts: BashParts): string | undefined {
   return undefined;
 }
 
-/** Where the command runs: outside when it is excluded in the folder that it was judged in, or somebody has approved that. */
-const boxFor = (
-  input: BashInput,
-  { sandbox }: BashParts,
-  { cwd, roots }: Pick<ToolContext, 'cwd' | 'roots'>,
-): Sandbox | undefined =>
-  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command, { cwd, roots }) !== true
-    ? undefined
-    : sandbox;
+/** Outside when it is excluded in the folder that it was judged in, or somebody has approved that. */
+const boxFor = (input: BashInput, { sandbox }: BashParts, context: ToolContext): Sandbox | undefined =>
+  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command, context) !== true ? undefined : sandbox;
 
 /** The folder may have been removed since the last call; then the session starts again from its own. */
 async function findCwd(context: ToolContext): Promise<string> {
