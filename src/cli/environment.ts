@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionConfig } from '../protocol/index.js';
+import { isOn } from '../protocol/plain.js';
 import { toVisibleLine } from './visible.js';
 
 export interface Environment {
@@ -43,8 +44,6 @@ export function readEnvironment(variables: Variables, home: string = homedir()):
       env.CLAUDE_CODE_MAX_RETRIES && maxRetries === undefined ? [describeRetries(env.CLAUDE_CODE_MAX_RETRIES)] : [],
   };
 }
-
-const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
 
 const describeRetries = (value: string): string =>
   `CLAUDE_CODE_MAX_RETRIES is "${toVisibleLine(value)}", which is no whole number, and was ignored`;

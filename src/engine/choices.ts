@@ -1,7 +1,7 @@
 /** What may be changed while a session lives. Every choice is logged, so that a resume finds it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { PermissionMode, PermissionUpdate, SessionConfig } from '../protocol/index.js';
-import { HeddleError } from '../protocol/plain.js';
+import { HeddleError, isOn } from '../protocol/plain.js';
 import type { SessionScope, SessionState } from './scope.js';
 
 /** Bypassing is only open to sessions that were opened for it. */
@@ -15,8 +15,6 @@ export function refuseRoot(config: SessionConfig): void {
     'bypassPermissions is refused for root. Set IS_SANDBOX=1 where nothing can be broken, or run as another user.',
   );
 }
-
-const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
 
 function refuseMode(config: SessionConfig, mode: PermissionMode): void {
   if (mode !== 'bypassPermissions' || mayBypass(config)) return;

@@ -62,6 +62,9 @@ const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 /** Sessions are files: nothing but a UUID may name one. */
 export const isSessionId = (text: string): boolean => SESSION_ID.test(text);
 
+/** How a variable of the environment says yes. */
+export const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
+
 /** Given in turn to agents that name none. */
 export const AGENT_COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan'] as const;
 export type AgentColor = (typeof AGENT_COLORS)[number];

@@ -16,6 +16,7 @@ export {
   EFFORT_LEVELS,
   EXIT_REASONS,
   HOOK_EVENTS,
+  isOn,
   isSessionId,
   PERMISSION_MODES,
   SETTING_SOURCES,

@@ -5,7 +5,7 @@ import { checkSandbox } from '../../src/cli/doctor-sandbox.js';
 import { readEnvironment } from '../../src/cli/environment.js';
 import type { SandboxSettings } from '../../src/protocol/index.js';
 import { scratch } from '../engine/kit.js';
-import { hasBubblewrap, skipNote } from '../sandbox/box.js';
+import { hasBubblewrap, LIE, skipNote } from '../sandbox/box.js';
 
 let folder: string;
 const at = (...names: string[]): string => join(folder, ...names);
@@ -51,10 +51,12 @@ describe.skipIf(process.platform !== 'linux')('doctor about the sandbox', () => 
       text: 'bwrap does not work: bwrap: setting up uid map: Permission denied',
       todo: expect.stringContaining('user namespaces'),
     });
+    await install('bwrap', 'exit 0');
+    expect(await examine()).toMatchObject({ text: expect.stringContaining('would run outside') });
   });
 
   it('misses socat, and fails only where there are rules about the network', async () => {
-    await install('bwrap');
+    await install('bwrap', LIE);
     const rules = { enabled: true, network: { allowedDomains: ['example.com'] } };
     const todo = 'Install socat: the network rules of the sandbox need it.';
     const works = `${at('bin', 'bwrap')} works`;

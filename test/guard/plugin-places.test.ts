@@ -1,5 +1,5 @@
 /** Folders of plugins and marketplaces inside the project: what is written there may run, so it is asked about. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionConfig } from '../../src/protocol/index.js';
@@ -105,6 +105,25 @@ describe.each(Object.entries(CASES))('%s', (_, { files, asked, free = [], ...giv
     );
     expect(made).toEqual(permissionMode === 'dontAsk' ? [] : free);
     expect(names.filter((name) => existsSync(join(base, name)))).toEqual(before);
+  });
+});
+
+describe('the file of --mcp-config, which names programs that start', () => {
+  it.each(['acceptEdits', 'bypassPermissions'] as const)('is asked about in %s', async (permissionMode) => {
+    const base = scratch();
+    const text = '{"mcpServers":{}}';
+    write(base, { 'servers.json': text, 'real.json': text, 'other.json': text });
+    symlinkSync('real.json', join(base, 'link.json'));
+    const names = ['servers.json', 'real.json', 'other.json'];
+    const calls = names.flatMap((name) => [
+      { name: 'Bash', input: { command: `echo x >> ${name}` } },
+      { name: 'Write', input: { file_path: join(base, name), content: 'y' } },
+    ]);
+    const mcpConfig = ['servers.json', join(base, 'link.json'), text];
+    const config = { mcpConfig, permissionMode, allowDangerouslySkipPermissions: true };
+    await writeAll(base, { config }, calls);
+    const changed = names.filter((name) => readFileSync(join(base, name), 'utf8') !== text);
+    expect(changed).toEqual(['other.json']);
   });
 });
 

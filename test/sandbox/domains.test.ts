@@ -62,6 +62,18 @@ describe('which hosts may be reached', () => {
     expect(domains.refuseAddress(address, 'example.com', 443) === undefined).toBe(expected);
   });
 
+  it.each([
+    ['192.88.98.1', '::ffff:192.88.98.1'],
+    ['192.88.98.1', '64:ff9b::192.88.98.1'],
+    ['::ffff:192.88.98.1', '192.88.98.1'],
+    ['64:ff9b::c058:6201', '::ffff:192.88.98.1'],
+  ])('where %s is denied, not %s, which is the same machine', (entry, address) => {
+    const wide = createDomains({ allowedDomains: ['*', `[${address}]`], deniedDomains: [`[${entry}]`] });
+    expect(wide.refuseAddress(address, 'example.com', 443)).toContain('deniedDomains');
+    expect(wide.refuse(toHost(address) ?? '', 443)).toContain('deniedDomains');
+    expect(wide.refuseAddress('::ffff:192.88.98.2', 'example.com', 443)).toBeUndefined();
+  });
+
   it('a private address that the user has opened for this host', () => {
     const opened = createDomains(
       { allowedDomains: ['git.corp'] },

@@ -1,5 +1,46 @@
-import { describe, expect, it } from 'vitest';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExclusion } from '../../src/engine/sandbox/excluded.js';
+import { removeFolder } from '../remove-folder.js';
+
+let folder: string;
+
+const at = (...names: string[]): string => join(folder, ...names);
+
+function makeRepository(path: string, config: string): void {
+  for (const name of ['objects', 'refs']) mkdirSync(join(path, name), { recursive: true });
+  writeFileSync(join(path, 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(path, 'config'), config);
+}
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-excluded-')));
+  for (const name of ['project/sub', 'project/origin2', 'cache', 'apart']) mkdirSync(at(name), { recursive: true });
+  const remotes = {
+    origin: 'git@example.com:me/it.git',
+    web: 'https://example.com/me/it.git',
+    apart: at('apart'),
+    inside: at('project', 'sub'),
+    cache: `file://${at('cache')}`,
+    near: './sub',
+    odd: '"https://example.com"',
+  };
+  const sections = Object.entries(remotes).map(([name, url]) => `[remote "${name}"]\n\turl = ${url}\n\tfetch = x\n`);
+  makeRepository(at('project', '.git'), `[core]\n\tbare = false\n${sections.join('')}`);
+  const origin = '[remote "origin"]\n\turl = ssh://example.com/it\n';
+  makeRepository(at('single', '.git'), origin);
+  makeRepository(at('two', '.git'), `${origin}\tpushurl = ../two/evil\n`);
+  mkdirSync(at('tree'));
+  mkdirSync(at('single', '.git', 'worktrees', 'tree'), { recursive: true });
+  writeFileSync(at('tree', '.git'), `gitdir: ${at('single', '.git', 'worktrees', 'tree')}\n`);
+  writeFileSync(at('single', '.git', 'worktrees', 'tree', 'commondir'), '../..\n');
+});
+afterAll(() => removeFolder(folder));
+
+/** Where commands run, unless a test says otherwise. */
+const placeIn = (root: string, cwd = root) => ({ cwd: at(cwd), roots: [at(root)], allowed: [at('cache')] });
 
 const entries = ['docker', 'npm run deploy:*', 'git push *', 'make *-image', '~/bin/tool', "'odd name'"];
 
@@ -21,7 +62,7 @@ describe('a line runs outside of the sandbox', () => {
     'docker ps; docker images\ndocker info',
     'docker ps | docker exec -i db psql',
     'docker rm $(docker ps -q)',
-    'docker ps || git push',
+    'docker ps || git push origin',
     'if docker ps; then docker rm a; fi',
     'for name in a b; do docker rm $name; done',
     '(docker ps; docker images) &',
@@ -34,7 +75,7 @@ describe('a line runs outside of the sandbox', () => {
     'docker ps 2>&1 >/dev/null',
     'docker exec -i db psql <<< "select 1"',
   ])('%j: every command in it is excluded', (command) => {
-    expect(isExcluded(command)).toBe(true);
+    expect(isExcluded(command, placeIn('project'))).toBe(true);
   });
 
   it.each([
@@ -61,13 +102,13 @@ describe('a line runs outside of the sandbox', () => {
     'trap "rm x" EXIT; docker ps',
     'time rm x',
   ])('not %j: something else runs, too', (command) => {
-    expect(isExcluded(command)).toBe(false);
+    expect(isExcluded(command, placeIn('project'))).toBe(false);
   });
 
   it.each(['docker ps > out', 'docker load < image', 'docker ps 2> ~/.bashrc', '> out', 'docker ps > /dev/tcp/a/1'])(
     'not %j: the shell would open a file or a connection outside',
     (command) => {
-      expect(isExcluded(command)).toBe(false);
+      expect(isExcluded(command, placeIn('project'))).toBe(false);
     },
   );
 
@@ -79,7 +120,7 @@ describe('a line runs outside of the sandbox', () => {
     'PATH=.; docker ps',
     'set -x; docker ps',
   ])('not %j: it changes what runs', (command) => {
-    expect(isExcluded(command)).toBe(false);
+    expect(isExcluded(command, placeIn('project'))).toBe(false);
   });
 
   it.each([
@@ -101,7 +142,7 @@ describe('a line runs outside of the sandbox', () => {
     '',
     '# docker ps',
   ])('not %j: that is another command, or nobody knows which', (command) => {
-    expect(isExcluded(command)).toBe(false);
+    expect(isExcluded(command, placeIn('project'))).toBe(false);
   });
 });
 
@@ -134,7 +175,7 @@ describe('a command that does more than its name tells stays in', () => {
     'bash -i -c "docker ps"',
     'bash --rcfile evil -i -c "docker ps"',
   ])('%s', (command) => {
-    expect(isExcluded(command)).toBe(false);
+    expect(isExcluded(command, placeIn('project'))).toBe(false);
   });
 
   it.each([
@@ -143,13 +184,102 @@ describe('a command that does more than its name tells stays in', () => {
     'git push origin main',
     'git -c user.name=me commit',
     'git config --get core.pager',
-    'bash -c "git fetch && docker ps"',
+    'bash -c "git fetch origin && docker ps"',
     'timeout 60 docker run -it x',
     'docker run --privileged x',
     'docker ps $X',
     'tar -I zstd -cf a.tar .',
   ])('others do not: %s', (command) => {
-    expect(isExcluded(command)).toBe(true);
+    expect(isExcluded(command, placeIn('project'))).toBe(true);
+  });
+});
+
+describe('git stays in where commands may have made the repository it works with, or the one it talks to', () => {
+  const isExcluded = createExclusion(['git', 'gh', '/usr/bin/git', 'make'], { home: '/home/me' });
+  const isOut = (command: string, root: string, cwd = root): boolean => isExcluded(command, placeIn(root, cwd));
+
+  it.each([
+    'git push ./e HEAD:x',
+    'git push e',
+    'git push origin2',
+    'git push evil main',
+    'git push near',
+    'git push inside',
+    'git push cache',
+    'git push odd',
+    'git push --repo=./e',
+    'git push --rep ./e',
+    'git push -o origin ./e',
+    'git push --push-option origin ./e',
+    'git push --recurse-submodules=on-demand origin',
+    'git push "/srv/$X"',
+    'git push /srv/../e',
+    'git push',
+    'git fetch',
+    'git fetch --all',
+    'git fetch --multiple origin e',
+    'git fetch ../e',
+    'git pull . main',
+    'git ls-remote e',
+    'git clone e f',
+    'git clone file://$PWD/e',
+    'git clone --recurse-submodules https://example.com/x',
+    'git clone --template=evil https://example.com/x',
+    'git remote update',
+    'git remote add -f x ./e',
+    'git submodule update --init',
+    'git archive --remote=./e HEAD',
+    'git remote-ext origin "touch /outside"',
+    'git send-pack ./e main',
+    'bash -c "git push ./e"',
+    'git status && git push ./e',
+    '/usr/bin/git push ./e',
+  ])('%s', (command) => {
+    expect(isOut(command, 'project')).toBe(false);
+  });
+
+  it.each([
+    'git push origin main',
+    'git push -u --force-with-lease origin HEAD:main',
+    'git push --tags web',
+    'git push apart main',
+    'git push https://example.com/me/it.git main',
+    'git fetch --depth 1 --prune origin main',
+    'git pull --rebase origin main',
+    'git ls-remote --heads origin',
+    'git clone --depth=1 git@example.com:me/other.git',
+    'git remote -v',
+    'git status',
+    'gh pr list',
+  ])('not: %s', (command) => {
+    expect(isOut(command, 'project')).toBe(true);
+  });
+
+  it('not in the only repository that a name can mean, nor from a work tree of it', () => {
+    expect(['git push', 'git fetch --all', 'git pull', 'git push origin'].map((line) => isOut(line, 'single'))).toEqual(
+      [true, true, true, true],
+    );
+    expect(isOut('git push origin', 'tree')).toBe(true);
+    expect(isOut('git push origin', 'two')).toBe(false);
+    expect(isOut('git push', 'two')).toBe(false);
+  });
+
+  it('in folders further down, and below folders that settings open', () => {
+    for (const line of ['git status', 'git push origin', 'gh pr list']) {
+      expect(isOut(line, 'project', 'project/sub')).toBe(false);
+      expect(isExcluded(line, { cwd: at('project'), roots: [at('project')], allowed: [folder] })).toBe(false);
+      expect(isExcluded(line, { cwd: at('cache'), roots: [at('project')], allowed: [at('cache')] })).toBe(false);
+    }
+    expect(isOut('make x', 'project', 'project/sub')).toBe(true);
+  });
+
+  it('when a command has spoilt it, or something poses as an address', () => {
+    mkdirSync(at('spoilt', 'https:'), { recursive: true });
+    makeRepository(at('spoilt', '.git'), '[remote "origin"]\n\turl = ssh://example.com/it\n');
+    expect(isOut('git push origin', 'spoilt')).toBe(true);
+    expect(isOut('git clone https://example.com/it', 'spoilt')).toBe(false);
+    rmSync(at('spoilt', '.git', 'HEAD'));
+    expect(isOut('git push origin', 'spoilt')).toBe(false);
   });
 });
 

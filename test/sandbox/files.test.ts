@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -197,6 +197,85 @@ describe.skipIf(!hasBubblewrap)(`files in the sandbox${skipNote}`, () => {
     expect(git('ls-files')).toBe('evil/config\n');
   });
 
+  describe('never make a folder itself the repository that git works with (E3)', () => {
+    const evil =
+      '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch pwned; false"\n';
+    const plant = [
+      'mkdir -p objects refs',
+      'echo "ref: refs/heads/main" > HEAD',
+      'cp evil.txt config',
+      'echo sub > commondir; rm -rf commondir; mv commondir other',
+    ].join('; ');
+    const gitStatus = () => spawnSync('git', ['status', '--short'], { cwd: box.root, encoding: 'utf8', env: box.env });
+
+    it.each([
+      ['when there is none', 'true'],
+      ['when a command spoils the one that is there', 'mv .git/HEAD .git/old; echo x > .git/HEAD'],
+      ['when it takes another part of it away', 'mv .git/objects .git/old'],
+      ['when the next command does the rest', 'rm .git/HEAD', true],
+    ])('%s', async (_, spoil, apart = false) => {
+      if (spoil !== 'true') git('init', '-q');
+      await put(inRoot('evil.txt'), evil);
+      const sandbox = await box.open();
+      for (const line of apart ? [spoil, plant] : [`${spoil}; ${plant}`]) await box.run(sandbox, line);
+      expect(existsSync(inRoot('config'))).toBe(true);
+      expect(gitStatus()).toMatchObject({ stdout: '', stderr: expect.stringContaining('commondir') });
+      // Nor while another command runs, or after it.
+      const { release } = await sandbox.wrap({ argv: ['true'], cwd: box.root, env: box.env });
+      gitStatus();
+      await release();
+      gitStatus();
+      expect(existsSync(inRoot('pwned'))).toBe(false);
+    });
+
+    it('and leave nothing where the parts are gone again', async () => {
+      const sandbox = await box.open();
+      await box.run(sandbox, 'echo x > HEAD');
+      expect(await readdir(box.root)).toEqual(['HEAD', 'commondir']);
+      await box.run(sandbox, 'rm HEAD; echo x > made');
+      expect(await readdir(box.root)).toEqual(['made']);
+    });
+
+    it('while commands work with the real one: branches, and what HEAD names', async () => {
+      git('init', '-q', '-b', 'main');
+      git('commit', '-q', '--allow-empty', '-m', 'first');
+      const sandbox = await box.open();
+      const line =
+        'git switch -q -c other && git log --format=%s HEAD && git status --short && git branch --show-current';
+      expect(await box.run(sandbox, line)).toMatchObject({ text: 'first\nother\n', code: 0 });
+      expect((await readdir(inRoot('.git'))).filter((name) => /remotes|commondir/.test(name))).toEqual([]);
+    });
+  });
+
+  it('that name other repositories, or lead a work tree to one, cannot be made', async () => {
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+    git('worktree', 'add', '-q', inFolder('tree'));
+    git('config', 'extensions.worktreeConfig', 'true');
+    const sandbox = await box.open();
+    const attempts = [
+      'mkdir .git/remotes; echo "URL: ./e" > .git/remotes/e',
+      'mkdir .git/branches; echo ./e > .git/branches/e',
+      'echo ../../../e > .git/worktrees/tree/commondir',
+      'rm .git/worktrees/tree/commondir; mv .git/worktrees/tree .git/worktrees/t',
+      'echo x > .git/worktrees/tree/config.worktree',
+    ];
+    await box.run(sandbox, attempts.join('; '));
+    expect(existsSync(inRoot('.git', 'remotes'))).toBe(false);
+    expect(existsSync(inRoot('.git', 'branches', 'e'))).toBe(false);
+    expect(await readFile(inRoot('.git', 'worktrees', 'tree', 'commondir'), 'utf8')).toBe('../..\n');
+    expect(existsSync(inRoot('.git', 'worktrees', 'tree', 'config.worktree'))).toBe(false);
+  });
+
+  it('of another repository that may be written stay protected when a command takes parts of it away', async () => {
+    execFileSync('git', ['init', '-q', '--bare', inFolder('main')]);
+    const config = await readFile(inFolder('main', 'config'), 'utf8');
+    const sandbox = await box.open({ filesystem: { allowWrite: [inFolder('main')] } });
+    await box.run(sandbox, 'cd ../main; mv HEAD H; mv objects o; mv refs r');
+    await box.run(sandbox, 'cd ../main; echo x >> config; mv H HEAD; mv o objects; mv r refs');
+    expect(await readFile(inFolder('main', 'config'), 'utf8')).toBe(config);
+  });
+
   it('of another repository that may be written are protected the same way', async () => {
     execFileSync('git', ['init', '-q', inFolder('main')]);
     const sandbox = await box.open({ filesystem: { allowWrite: [inFolder('main', '.git')] } });
@@ -217,7 +296,7 @@ describe.skipIf(!hasBubblewrap)(`files in the sandbox${skipNote}`, () => {
     const one = await first.wrap(spec);
     const two = await second.wrap(spec);
     await one.release();
-    expect((await readdir(box.root)).toSorted()).toEqual(['.claude', '.git', '.mcp.json']);
+    expect((await readdir(box.root)).toSorted()).toEqual(['.claude', '.git', '.mcp.json', 'commondir']);
     await two.release();
     expect(await readdir(box.root)).toEqual([]);
   });

@@ -19,18 +19,22 @@ describe('paths of the settings', () => {
     ['src/../dist', '/p/dist'],
     ['**/.env', '/p/**/.env'],
     ['/**', '/'],
+    ['[$]odd/a$', '/p/[$]odd/a$'],
   ])('%s means %s', (entry, path) => {
-    expect(toPattern(entry, 'denyRead', base)).toBe(path);
+    expect(toPattern(entry, 'filesystem.denyRead', base)).toBe(path);
   });
 
-  it.each(['', '  ', 'a\0b', '*.{key,pem}', '~other/x'])('refuses %j by the name of the field', (entry) => {
-    expect(() => toPattern(entry, 'denyRead', base)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_settings',
-        message: expect.stringContaining('sandbox.filesystem.denyRead'),
-      }),
-    );
-  });
+  it.each(['', '  ', 'a\0b', '*.{key,pem}', '~other/x', '$HOME/x', 'a/${X}', '`x`', 'file:///x', '!x', '~/x\n', ' x'])(
+    'refuses %j by the name of the field',
+    (entry) => {
+      expect(() => toPattern(entry, 'filesystem.denyRead', base)).toThrow(
+        expect.objectContaining({
+          code: 'invalid_settings',
+          message: expect.stringContaining('sandbox.filesystem.denyRead'),
+        }),
+      );
+    },
+  );
 
   it('are literal unless they hold a wildcard', () => {
     expect(['/a/b', '/a/*', '/a/b?', '/a/[b]', '/**/a'].map(isLiteral)).toEqual([true, false, false, false, false]);

@@ -6,12 +6,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/engine/sandbox/sandbox.js';
 import type { SandboxSettings } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
+import { LIE } from './box.js';
 import { removeFolder } from '../remove-folder.js';
 
 const KEEPER = '#!/bin/sh\nprintf "%s\\n" "$@" >> "${0%/*}/told"\n';
 
-/** Stands for bubblewrap where there is none: it contains nothing, but runs the command and keeps what it was told. */
-const PRETENDER = `${KEEPER}while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`;
+/** Runs the command, and contains nothing. */
+const RUNNER = 'while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n';
+
+/** Stands for bubblewrap where there is none: it keeps what it was told, and says of its namespaces what is not so. */
+const PRETENDER = `${KEEPER}case "$*" in *' /proc/self/ns/'*) ${LIE}; exit;; esac\n${RUNNER}`;
 
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -51,6 +55,8 @@ async function open(settings: SandboxSettings = {}, options: Partial<SandboxOpti
   return sandbox;
 }
 
+const here = () => ({ cwd: at('project'), roots: [at('project')] });
+
 const wrap = (sandbox: Sandbox, env: Record<string, string> = {}) =>
   sandbox.wrap({ argv: ['bash', '-c', 'true'], cwd: at('project'), env });
 
@@ -87,6 +93,19 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
     expect(await readdir(at('project'))).toEqual([]);
   });
 
+  it('is one when the program runs commands and makes no sandbox around them', async () => {
+    for (const script of [RUNNER, 'exit 0\n', 'exec readlink /proc/self/ns/*\n']) {
+      await install('bwrap', `#!/bin/sh\n${script}`);
+      await expect(open()).rejects.toMatchObject({
+        code: 'sandbox_unavailable',
+        message: expect.stringContaining('would run outside'),
+        hint: expect.stringContaining('not bubblewrap'),
+      });
+    }
+    const sandbox = await open({ failIfUnavailable: false, autoAllowBashIfSandboxed: true });
+    expect(sandbox).toMatchObject({ unavailable: expect.stringContaining('would run outside'), autoAllows: false });
+  });
+
   it('is one when the program lies where commands may write', async () => {
     await install('bwrap', PRETENDER, 'project');
     const options = { env: { PATH: `${at('project')}:${at('empty')}` } };
@@ -108,7 +127,7 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
     expect(sandbox.unavailable).toContain('bwrap');
     expect(told).toEqual([expect.stringMatching(/^warn: Commands run without a sandbox\. .*bwrap/)]);
     expect(sandbox.describe()).toContain('no sandbox');
-    expect(sandbox.covers('ls')).toBe(false);
+    expect(sandbox.covers('ls', here())).toBe(false);
     expect(await wrap(sandbox, { A: '1' })).toMatchObject({ argv: ['bash', '-c', 'true'], env: { A: '1' } });
   });
 
@@ -118,7 +137,7 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
     await expect(open({ failIfUnavailable: false })).rejects.toMatchObject({ code: 'sandbox_unavailable' });
     await rm(at('project', '.claude'));
     // Works, but not with this project.
-    await install('bwrap', `${KEEPER}case "$*" in *${at('project')}*) exit 1;; esac\nexit 0\n`);
+    await install('bwrap', `${KEEPER}case "$*" in *${at('project')}*) exit 1;; esac\n${LIE}\n`);
     await expect(open({ failIfUnavailable: false })).rejects.toMatchObject({ code: 'sandbox_unavailable' });
     await install('bwrap', `${KEEPER}exit 1\n`);
     expect(await open({ failIfUnavailable: false })).toHaveProperty('unavailable');
@@ -132,7 +151,11 @@ describe.skipIf(process.platform !== 'linux')('a sandbox that was asked for and 
       { network: { allowUnixSockets: [''] } },
     ];
     for (const settings of wrong) {
-      await expect(open({ ...settings, failIfUnavailable: false })).rejects.toMatchObject({ code: 'invalid_settings' });
+      const [[group, fields]] = Object.entries(settings) as [[string, object]];
+      await expect(open({ ...settings, failIfUnavailable: false })).rejects.toMatchObject({
+        code: 'invalid_settings',
+        message: expect.stringContaining(`sandbox.${group}.${Object.keys(fields)[0]}:`),
+      });
     }
   });
 
@@ -165,7 +188,7 @@ describe.skipIf(process.platform !== 'linux')('the command line of a sandbox', (
 
   it('was tried before it is used', async () => {
     await open();
-    expect(await readFile(at('bin', 'told'), 'utf8')).toMatch(/--unshare-net[\s\S]*--\nbash\n-c\n:\n$/);
+    expect(await readFile(at('bin', 'told'), 'utf8')).toMatch(/--unshare-net[\s\S]*--\nbash\n-c\nreadlink \S/);
   });
 
   it('takes care of names that do not exist, once for all who need it, and leaves nothing', async () => {
@@ -229,11 +252,11 @@ describe.skipIf(process.platform !== 'linux')('the command line of a sandbox', (
   it('covers all commands but lines of nothing else than settings exclude', async () => {
     const sandbox = await open({ excludedCommands: ['docker:*'] });
     const lines = ['docker ps', 'docker ps; docker images', 'docker ps; ls', 'ls'];
-    expect(lines.map((command) => sandbox.covers(command))).toEqual([false, false, true, true]);
+    expect(lines.map((command) => sandbox.covers(command, here()))).toEqual([false, false, true, true]);
     await expect(open({ excludedCommands: ['*'], failIfUnavailable: false })).rejects.toMatchObject({
       code: 'invalid_settings',
     });
-    expect((await open()).covers('docker ps')).toBe(true);
+    expect((await open()).covers('docker ps', here())).toBe(true);
   });
 
   it('hints at the folders that a command could write then', async () => {

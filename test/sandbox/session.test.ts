@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -66,11 +67,15 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
     const cwd = scratch();
     await mkdir(join(cwd, 'plug', '.claude-plugin'), { recursive: true });
     await writeFile(join(cwd, 'plug', '.claude-plugin', 'plugin.json'), '{"name":"plug"}');
-    await writeFile(join(cwd, 'conf.json'), '{}');
+    for (const name of ['conf.json', 'servers.json']) await writeFile(join(cwd, name), '{}');
     await writeFile(join(cwd, 'write.sh'), 'for f in "$@"; do echo x > "$f"; done; mv plug other\n');
-    const line = bash('sh write.sh conf.json plug/hook.sh plain 2>&1');
-    const text = await run(line, { sandbox, settings: 'conf.json', pluginDirs: [join(cwd, 'plug')] }, { cwd });
-    expect(text.match(/conf\.json: Read-only|hook\.sh: Read-only|mv: cannot/g)).toHaveLength(3);
+    const line = bash('sh write.sh conf.json servers.json plug/hook.sh plain 2>&1');
+    const text = await run(
+      line,
+      { sandbox, settings: 'conf.json', mcpConfig: ['servers.json'], pluginDirs: [join(cwd, 'plug')] },
+      { cwd },
+    );
+    expect(text.match(/(?:conf\.json|servers\.json|hook\.sh): Read-only|mv: cannot/g)).toHaveLength(4);
     expect(await readFile(join(cwd, 'conf.json'), 'utf8')).toBe('{}');
     expect([existsSync(join(cwd, 'plug', 'hook.sh')), existsSync(join(cwd, 'plain'))]).toEqual([false, true]);
   });
@@ -113,6 +118,44 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
       expect([existsSync(outside), asked()]).toEqual([false, 0]);
     });
 
+    it.each([
+      ['in which they went', ['cd e', 'git status']],
+      ['to which they push', ['git push ./e HEAD:x']],
+    ])('by no git that runs what commands put into a repository %s', async (_, lines) => {
+      const [cwd, made] = [scratch(), join(outsideFolder(), 'made')];
+      const hooks = 'e/.git/hooks';
+      const script = [
+        'git init -q e',
+        `git -C e config core.fsmonitor 'touch ${made}; false'`,
+        `mkdir -p ${hooks}; printf '#!/bin/sh\\ntouch ${made}\\n' > ${hooks}/post-receive; chmod +x ${hooks}/post-receive`,
+      ];
+      await writeFile(join(cwd, 'make.sh'), script.join('\n'));
+      execFileSync('sh', ['-c', 'git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m x'], {
+        cwd,
+      });
+      const steps = ['sh make.sh', ...lines].map((line, at) => bash(line, {}, `t${at}`));
+      const one = await open(steps, { sandbox: { ...sandbox, excludedCommands: ['git'] } }, { cwd });
+      await one.ask('go');
+      expect([existsSync(join(cwd, hooks, 'post-receive')), existsSync(made)]).toEqual([true, false]);
+    });
+
+    it('by no git that makes a work tree for an agent out of a repository which commands made', async () => {
+      const [cwd, made] = [scratch(), join(outsideFolder(), 'made')];
+      const script = [
+        'git init -q e; cd e; mkdir -p .git/hooks',
+        'git -c user.name=a -c user.email=b commit -q --allow-empty -m x',
+        `printf '#!/bin/sh\\ntouch ${made}\\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout`,
+      ];
+      await writeFile(join(cwd, 'make.sh'), script.join('\n'));
+      const input = { description: 'd', prompt: 'p', subagent_type: 'general-purpose', isolation: 'worktree' };
+      const agent: ScriptStep = { toolUse: { name: 'Agent', id: 't3', input } };
+      const steps = [bash('sh make.sh', {}, 't1'), bash('cd e', {}, 't2'), agent];
+      const one = await open(steps, { sandbox, trusted: true }, { cwd });
+      await one.ask('go');
+      expect(resultText(one.messages, 't3')).toContain('may have made the repository');
+      expect(existsSync(made)).toBe(false);
+    });
+
     it('by lines of excluded commands alone', async () => {
       const folder = outsideFolder();
       const [one, two] = [join(folder, 'one'), join(folder, 'two')];
@@ -140,6 +183,14 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
     }
   });
 
+  it('does not say of a command that runs bubblewrap itself that it did not run', async () => {
+    const text = await run(bash('echo ran; bwrap --ro-bind / / --dev /dev --unshare-user --cap-add ALL /nowhere'), {
+      sandbox,
+    });
+    expect(text).toContain('ran\nbwrap: ');
+    expect(text).not.toContain('did not run');
+  });
+
   it('lets commands run unasked because of it, if the call says so', async () => {
     const config = { permissionMode: 'default' as const, sandbox: { ...sandbox, autoAllowBashIfSandboxed: true } };
     expect(await run(bash('echo x > made && cat made'), config)).toBe('x');
@@ -147,7 +198,7 @@ describe.skipIf(!hasBubblewrap)(`a session with a sandbox${skipNote}`, () => {
   });
 
   describe('opens folders that are added while it lives', () => {
-    const touch = (folder: string, id: string): ScriptStep => bash(`touch ${join(folder, id)} && ls ${folder}`, {}, id);
+    const touch = (folder: string, id: string): ScriptStep => bash(`touch ${join(folder, id)} && echo ${id}`, {}, id);
 
     it('by an answer, and closes them again', async () => {
       const folder = outsideFolder();

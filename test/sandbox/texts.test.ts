@@ -16,7 +16,6 @@ describe('the hint after a failed command', () => {
     ['getaddrinfo EAI_AGAIN example.com', /no network/],
     ['curl: (56) CONNECT tunnel failed, response 403', /no network/],
     ['sudo: The "no new privileges" flag is set', /privileges/],
-    ['bwrap: Can not mkdir parents', /did not run/],
   ])('%s', (output, expected) => {
     expect(hint(output)).toMatch(expected);
     expect(hint(output, { exitCode: 0 })).toBeUndefined();
@@ -28,6 +27,13 @@ describe('the hint after a failed command', () => {
       expect(hint(output)).toBeUndefined();
     },
   );
+
+  it('tells a sandbox that could not be set up from a command that ran another', () => {
+    const stray = 'bwrap: Can not mkdir parents\n';
+    const failure = { output: stray, exitCode: 1, writable: ['/p'] };
+    expect(toHint(facts, { ...failure, stray })).toMatch(/did not run/);
+    expect(toHint(facts, { ...failure, stray: '' })).toBeUndefined();
+  });
 
   it('names what is hidden when something is', () => {
     expect(hint('cat: x: Permission denied', { hidden: ['~/.ssh'] })).toContain('~/.ssh');

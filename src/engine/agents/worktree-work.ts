@@ -1,4 +1,6 @@
 /** Whether there is anything in the work tree of an agent that was not there when it began. */
+import { join } from 'node:path';
+import type { Workspace } from '../../protocol/index.js';
 import type { KeptWorktree } from '../sessions/entry.js';
 import type { Git } from './worktree-git.js';
 
@@ -10,13 +12,21 @@ const HONEST = [
   'core.trustctime=true',
   'sparse.expectFilesOutsideOfPatterns=false',
 ].flatMap((setting) => ['-c', setting]);
-/** Every file that is there, whatever the configuration hides: work that git does not look at is work, too. */
-const STATUS = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--ignore-submodules=none'];
+/**
+ * Every file that is there, whatever the configuration hides: work that git does not look at is work, too. Not what is in
+ * submodules: they name programs of their own.
+ */
+const STATUS = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--ignore-submodules=dirty'];
 
 /** Undefined where it is proven that there is none; else what it is, when that is not plain to see there. Never rejects. */
-export async function findWork(git: Git, tree: KeptWorktree): Promise<string | undefined> {
+export async function findWork(
+  git: Git,
+  tree: KeptWorktree,
+  workspace: Pick<Workspace, 'stat'>,
+): Promise<string | undefined> {
   const { path, base, branch } = tree;
   if (base === undefined) return '';
+  if (await hasFilled(git, path, workspace)) return 'with a submodule that was filled';
   const [changes, head] = await Promise.all([git(path, [...HONEST, ...STATUS]), git(path, ['rev-parse', 'HEAD'])]);
   if (!changes.ok || changes.out !== '' || !head.ok || head.out !== base) return '';
   const tip =
@@ -29,6 +39,18 @@ export async function findWork(git: Git, tree: KeptWorktree): Promise<string | u
     return 'with commits that are not on that branch now';
   if (await hasOwnRefs(git, path)) return 'with references of its own';
   return (await hasStash(git, { tree, heads })) ? 'with something in the stash' : undefined;
+}
+
+/** Of a new work tree all submodules are empty. */
+async function hasFilled(git: Git, path: string, workspace: Pick<Workspace, 'stat'>): Promise<boolean> {
+  const listed = await git(path, ['ls-files', '--stage'], { wants: (line) => line.startsWith('160000 ') });
+  if (!listed.ok) return true;
+  const names = listed.out.split('\n').flatMap((line) => line.split('\t').slice(1));
+  // A name in quotes is another on the disk.
+  const filled = names.map(
+    async (name) => name.startsWith('"') || (await workspace.stat(join(path, name, '.git'))) !== undefined,
+  );
+  return (await Promise.all(filled)).includes(true);
 }
 
 /** What git has begun and not brought to an end goes with the tree, also where no file is another. */

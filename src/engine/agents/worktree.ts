@@ -18,6 +18,7 @@ export async function openWorktree(parent: SessionScope, agentId: string, signal
   const made = await askHooks(parent, agentId, signal);
   if (made !== undefined) return made;
   const { state, workspace, config } = parent;
+  await refuseMade(parent);
   const git = gitIn(parent, signal);
   const repository = await git(state.cwd, ['rev-parse', '--show-toplevel']);
   if (!repository.ok) {
@@ -126,7 +127,7 @@ export async function closeWorktree(
       return `The agent worked in a work tree of its own, ${path}, which was deleted meanwhile.${stays}`;
     }
     const users = await findUsers(parent, { path, ...who, run: shellIn(parent, signal) });
-    const work = users === undefined ? await findWork(git, tree) : `still in use by ${users}`;
+    const work = users === undefined ? await findWork(git, tree, parent.workspace) : `still in use by ${users}`;
     if (work !== undefined) {
       return `The agent worked in a work tree of its own, which is kept: ${path}${on}${work && ` (${work})`}.`;
     }
@@ -170,6 +171,15 @@ function refuseUntrusted({ guard }: SessionScope): void {
   if (guard.trusted) return;
   throw new Error(
     'An agent can have a work tree of its own only in a folder that is trusted. Start it without isolation.',
+  );
+}
+
+/** Nor may that be the work of commands that could run nothing outside themselves. */
+async function refuseMade({ sandbox, state }: SessionScope): Promise<void> {
+  if (sandbox === undefined || (await sandbox.isOwnPlace(state))) return;
+  throw new Error(
+    `Commands in the sandbox may have made the repository at ${state.cwd}, and git would run outside what that names. ` +
+      'Go to a working directory first (cd), or start the agent without isolation.',
   );
 }
 

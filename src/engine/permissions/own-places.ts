@@ -1,5 +1,6 @@
 /** Where what a session obeys comes from, so that it is protected under any name: settings, plugins, scripts of hooks. */
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { SessionConfig } from '../../protocol/index.js';
 import type { LoadedSettings } from '../settings/load.js';
 import { resolveReal } from '../workspace/files.js';
 import type { Agent } from '../definitions/definition.js';
@@ -21,8 +22,8 @@ export interface Surroundings {
   roots: readonly string[];
   /** Those that are loaded. Whatever is in their folders may be run by a hook, so nothing of them is left out. */
   plugins?: readonly { root: string }[];
-  /** Folders that the call names, as plugins or marketplaces. */
-  named?: readonly string[];
+  /** What the call names: folders of plugins or marketplaces, and files of servers, which are programs that start. */
+  call?: Pick<SessionConfig, 'pluginDirs' | 'mcpConfig'>;
   /** Where commands of hooks start, beside the folder that the session was called in. */
   cwd?: string;
   /** Whose hooks may run, and which programs are started for their tools. */
@@ -33,22 +34,26 @@ export interface Surroundings {
 /** Files and folders, as they are named and where links lead; without those that are protected by their names. */
 export function ownPlacesOf(
   settings: LoadedSettings,
-  { roots, plugins = [], named = [], cwd: current = settings.cwd, ...others }: Surroundings,
+  { roots, plugins = [], call = {}, cwd: current = settings.cwd, ...others }: Surroundings,
 ): readonly string[] {
+  const { pluginDirs = [], mcpConfig = [] } = call;
   const whole = plugins.map(({ root }) => root);
   const commands = commandsBeside(others);
-  const key = [roots, whole, named, [current], commands.flat()].map((list) => list.join('\0')).join('\0\0');
+  const lists = [roots, whole, pluginDirs, mcpConfig, [current], commands.flat()];
+  const key = lists.map((list) => list.join('\0')).join('\0\0');
   const known = KNOWN.get(settings) ?? new Map<string, readonly string[]>();
   const before = known.get(key);
   if (before !== undefined) return before;
   const { files, layers, cwd } = settings;
   const { user, project, local, mainLocal, projectRoot, home } = files;
   const single = [user, project, local, mainLocal, ...layers.map(({ file }) => file)];
-  const called = named.filter((path) => path.trim() !== '').map((path) => resolve(cwd, path));
+  const called = pluginDirs.filter((path) => path.trim() !== '').map((path) => resolve(cwd, path));
+  const serverFiles = mcpConfig.filter((value) => !value.trimStart().startsWith('{')).map((path) => resolve(cwd, path));
   const folders = [dirname(user), ...files.managed, ...marketplacesOf(settings), ...called];
   const all = [
     ...single.filter((file): file is string => file !== undefined && isAbsolute(file)),
     ...folders.flatMap((folder) => partsOf(folder, roots)),
+    ...serverFiles,
     ...whole,
     ...linkedFrom([...roots, projectRoot, home], roots),
     ...filesNamedBy([...commandsIn(settings), ...commands], {

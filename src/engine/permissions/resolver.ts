@@ -175,12 +175,12 @@ async function isStillMeant(
 
 /** Only a command that really runs in the sandbox may be allowed because of it; one that would leave it is asked about. */
 function sandboxedOf(
-  { sandbox }: SessionScope,
+  { sandbox, state }: SessionScope,
   { command, dangerouslyDisableSandbox }: Record<string, unknown>,
 ): Pick<PermissionPolicy, 'sandboxed'> {
   if (sandbox === undefined || sandbox.unavailable !== undefined || typeof command !== 'string') return {};
   if (dangerouslyDisableSandbox === true) return { sandboxed: { autoAllow: false } };
-  return sandbox.covers(command) ? { sandboxed: { autoAllow: sandbox.autoAllows } } : {};
+  return sandbox.covers(command, state) ? { sandboxed: { autoAllow: sandbox.autoAllows } } : {};
 }
 
 /** An agent may look at the plan of its session. */

@@ -6,7 +6,6 @@ import { readablePlacesOf } from './readable-places.js';
 
 export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): PermissionPolicy => {
   const { state, guard, config, definitions, mcp } = scope;
-  const { pluginDirs: named = [] } = config;
   const { plugins, agents } = definitions;
   const { roots, cwd } = state;
   return {
@@ -14,7 +13,7 @@ export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): P
     ...(state.asksNobody && { asksNobody: true }),
     book,
     roots,
-    ownPlaces: ownPlacesOf(guard.settings, { roots, plugins, named, cwd, agents, servers: mcp.known }),
+    ownPlaces: ownPlacesOf(guard.settings, { roots, plugins, call: config, cwd, agents, servers: mcp.known }),
     home: guard.home,
     cwd,
     trusted: guard.trusted,

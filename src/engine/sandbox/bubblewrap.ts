@@ -1,7 +1,8 @@
 /** How bubblewrap is found, told what to do, and tried. */
 import { execFile } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { HeddleError } from '../../protocol/plain.js';
 import { isInside } from '../permissions/path.js';
 import { resolveReal } from '../workspace/files.js';
@@ -115,7 +116,13 @@ function toArguments(
   }
 }
 
-/** Runs something in the sandbox. Throws `sandbox_unavailable` unless that works. */
+/** Of what the box has its own. */
+const NAMESPACES = ['mnt', 'pid', 'net', 'ipc', 'uts'].map((name) => `/proc/self/ns/${name}`);
+
+/** Tells in which namespaces it runs: that it runs is no sign of a box around it. */
+export const PROBE_ARGV = ['bash', '-c', `readlink ${NAMESPACES.join(' ')}`] as const;
+
+/** Runs the probe in the sandbox. Throws `sandbox_unavailable` unless that works. */
 export async function probe(
   argv: readonly [string, ...string[]],
   { cwd, env }: { cwd: string; env: Readonly<Record<string, string>> },
@@ -136,9 +143,7 @@ const toBareArgv = (program: string): string[] => [
   '/',
   ...KERNEL,
   '--',
-  'bash',
-  '-c',
-  ':',
+  ...PROBE_ARGV,
 ];
 
 /** Why the program does not work on this machine and what to do; undefined when it does. */
@@ -150,18 +155,30 @@ export async function tryProgram(
   return failure === undefined ? undefined : { text: failure.split('\n').at(-1) ?? '', todo: explain(failure) };
 }
 
-/** What the program says when it fails. */
+/** What the program says when it fails, or what is amiss when it only seems to work. */
 const run = (
   [file = '', ...args]: readonly string[],
   { cwd, env }: { cwd: string; env: Readonly<Record<string, string>> },
 ): Promise<string | undefined> =>
   new Promise((resolve) => {
-    execFile(file, args, { cwd, env, timeout: PROBE_MS, killSignal: 'SIGKILL' }, (error, _, stderr) =>
-      resolve(error === null ? undefined : stderr.trim() || error.message),
+    execFile(file, args, { cwd, env, timeout: PROBE_MS, killSignal: 'SIGKILL' }, (error, stdout, stderr) =>
+      resolve(error === null ? findLeak(stdout) : stderr.trim() || error.message),
     );
   });
 
+const LEAK = 'commands in it would run outside: it makes no namespaces for them';
+
+function findLeak(stdout: string): string | undefined {
+  const inside = stdout.trim().split('\n');
+  const isOwn = NAMESPACES.every((link, at) => {
+    const told = inside[at] ?? '';
+    return told.startsWith(`${basename(link)}:[`) && told !== readlinkSync(link);
+  });
+  return isOwn ? undefined : LEAK;
+}
+
 function explain(stderr: string): string {
+  if (stderr === LEAK) return 'What PATH names bwrap is not bubblewrap. Install that, or switch the sandbox off.';
   if (/mount proc|Operation not permitted/i.test(stderr)) {
     return 'In a container, start it so that it may make namespaces and mount /proc; or switch the sandbox off there.';
   }

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { HeddleError } from '../../protocol/plain.js';
 import type { SandboxSettings } from '../../protocol/index.js';
-import { privateKindOf } from '../web/address.js';
+import { carriedIPv4, privateKindOf } from '../web/address.js';
 
 type NetworkSettings = NonNullable<SandboxSettings['network']>;
 
@@ -31,17 +31,20 @@ export interface DomainOptions {
 /** Throws `invalid_settings` for entries that name no host. */
 export function createDomains(network: NetworkSettings, { opensPrivate }: DomainOptions = {}): Domains {
   const allowed = (network.allowedDomains ?? []).map((entry) => toRule(entry, 'allowedDomains'));
-  const denied = (network.deniedDomains ?? []).map((entry) => toRule(entry, 'deniedDomains'));
+  const denied = (network.deniedDomains ?? [])
+    .map((entry) => toRule(entry, 'deniedDomains'))
+    .map((rule) => ({ ...rule, host: toPlain(rule.host) }));
+  const isDenied = (host: string, port: number): boolean => denied.some((rule) => matches(rule, toPlain(host), port));
   return {
     none: allowed.length === 0,
     refuse(host, port) {
-      if (denied.some((rule) => matches(rule, host, port))) return `${host} is in sandbox.network.deniedDomains`;
+      if (isDenied(host, port)) return `${host} is in sandbox.network.deniedDomains`;
       if (allowed.some((rule) => matches(rule, host, port))) return undefined;
       return `${host}${isIP(host) === 0 ? '' : ' (an address)'} is not in sandbox.network.allowedDomains`;
     },
     refuseAddress(given, host, port) {
       const address = toHost(given) ?? given;
-      if (denied.some((rule) => matches(rule, address, port)))
+      if (isDenied(address, port))
         return `${host} has the address ${address}, which is in sandbox.network.deniedDomains`;
       const kind = privateKindOf(address);
       if (kind === undefined || allowed.some((rule) => rule.host === address && matches(rule, address, port)))
@@ -51,6 +54,9 @@ export function createDomains(network: NetworkSettings, { opensPrivate }: Domain
     },
   };
 }
+
+/** An address by which the same machine is reached has the same form: what is denied is so under each. */
+const toPlain = (host: string): string => carriedIPv4(host) ?? host;
 
 /** As it is compared: lower case, ASCII, no closing dot, addresses in their usual form. Undefined when it is no host. */
 export function toHost(text: string): string | undefined {

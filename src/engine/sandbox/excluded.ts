@@ -4,7 +4,6 @@ import { HeddleError } from '../../protocol/plain.js';
 import { isProtected } from '../permissions/path.js';
 import { findDangers, hasDangers } from '../permissions/programs/danger.js';
 import { DANGERS } from '../permissions/programs/danger-table.js';
-import { readGit } from '../permissions/programs/git.js';
 import { isControllingVariable, isHarmlessVariable } from '../permissions/programs/variables.js';
 import { findWrites } from '../permissions/programs/writes.js';
 import { WRITERS } from '../permissions/programs/writer-table.js';
@@ -18,40 +17,49 @@ import { hasHole, literalStart } from '../permissions/shell/hole.js';
 import { readCommand } from '../permissions/shell/reader.js';
 import { type CommandReading, nameOf, type Segment } from '../permissions/shell/reading.js';
 import { isLiteralWord } from '../permissions/shell/word.js';
+import { type Place, staysWithOwnRepository } from './excluded-git.js';
 
 /**
  * Patterns as in rules for Bash; one without a star means the command with whatever follows. A line runs outside only when
- * every simple command in it is excluded and does no more than its name tells, and the shell itself opens no file and
- * changes nothing for them: what is not certain stays in. Throws `invalid_settings` for an entry that could not do what it seems to say.
+ * every simple command in it is excluded and does no more than its name tells, in no other repository, and the shell itself
+ * opens no file and changes nothing for them: what is not certain stays in. Throws `invalid_settings` for an entry that could not do what it seems to say.
  */
 export function createExclusion(
   entries: readonly string[],
   { home }: { home?: string } = {},
-): (command: string) => boolean {
+): (command: string, place: Place) => boolean {
   const patterns = entries.map(toPattern);
   const isExcluded = ({ words, assignments }: Segment): boolean =>
     assignments.every(isHarmlessVariable) &&
     patterns.some((pattern) => matches(pattern, words) && doesNoMore(words, pattern.words));
+  const isOwn = ({ words: [name, ...args] }: Segment, place: Place): boolean =>
+    staysWithOwnRepository(
+      basename(name?.value ?? ''),
+      args.map(({ value }) => value),
+      place,
+    );
 
-  const judge = (command: string): boolean => {
+  /** The commands that would leave; undefined when the line stays in, wherever it is to run. */
+  const judge = (command: string): Segment[] | undefined => {
     const { segments, redirections, settings, doubts }: CommandReading = readCommand(command, { home });
     // Files that the shell opens would be opened outside, wherever links lead by then.
-    if (doubts.length > 0 || redirections.length > 0 || segments.length === 0) return false;
+    if (doubts.length > 0 || redirections.length > 0 || segments.length === 0) return undefined;
     const isQuiet = settings.every(({ name, exported }) =>
       exported ? isHarmlessVariable(name) : !isControllingVariable(name),
     );
-    if (!isQuiet) return false;
+    if (!isQuiet) return undefined;
     // A wrapper does nothing but run another segment; what runs on another machine does not run here.
-    return segments.every((segment) =>
+    const leave = segments.every((segment) =>
       segment.role === 'wrapper' ? isPlainWrapper(segment) : segment.role === 'remote' || isExcluded(segment),
     );
+    return leave ? segments.filter(({ role }) => role !== 'remote') : undefined;
   };
 
   // A line is asked about when it is judged, and again when it runs.
-  let last: { command: string; verdict: boolean } | undefined;
-  return (command) => {
-    if (last?.command !== command) last = { command, verdict: judge(command) };
-    return last.verdict;
+  let last: { command: string; leaving: Segment[] | undefined } | undefined;
+  return (command, place) => {
+    if (last?.command !== command) last = { command, leaving: judge(command) };
+    return last.leaving?.every((segment) => isOwn(segment, place)) === true;
   };
 }
 
@@ -66,8 +74,6 @@ function doesNoMore(words: Segment['words'], named: CommandPattern['words']): bo
   // A word that is not known may turn out to be such an argument.
   const mayBeFlag = words.some(({ value, splits }) => splits || (hasHole(value) && literalStart(value) === ''));
   if (mayBeFlag && hasDangers(name, DANGERS)) return false;
-  // Another repository may have been made inside, with programs of its own to run.
-  if (name === 'git' && readGit(args).folders.length > 0) return false;
   return !findWrites([name, ...args], WRITERS).writes.some(({ path }) => isProtected(path));
 }
 

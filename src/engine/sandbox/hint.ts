@@ -16,6 +16,8 @@ export interface SandboxFacts {
 /** A command that ran in the sandbox and failed. */
 export interface Failure {
   output: string;
+  /** What of it came before the command itself began. */
+  stray?: string;
   exitCode: number;
   /** All folders that it could write. */
   writable: readonly string[];
@@ -40,7 +42,7 @@ export function toHint(facts: SandboxFacts, failure: Failure): string | undefine
 }
 
 function findReason(facts: SandboxFacts, failure: Failure): string | undefined {
-  if (/^bwrap: /m.test(failure.output)) return 'It could not be set up for this command, which did not run.';
+  if (/^bwrap: /m.test(failure.stray ?? '')) return 'It could not be set up for this command, which did not run.';
   const suspect = findSuspect(facts, failure);
   return suspect === undefined ? undefined : `${suspect} This may be why the command failed.`;
 }

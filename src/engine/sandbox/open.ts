@@ -1,49 +1,20 @@
 /** The sandbox of a session, where settings ask for one: files, or options of the call, which are settings too. */
-import { resolve } from 'node:path';
-import type { Clock, Logger, SessionConfig, Workspace } from '../../protocol/index.js';
-import type { Surroundings as OwnSurroundings } from '../permissions/own-places.js';
+import type { SessionConfig } from '../../protocol/index.js';
 import type { LoadedSettings } from '../settings/load.js';
 import type { SettingsNotice } from '../settings/notice.js';
 import type { Sandbox } from './sandbox.js';
-
-interface Surroundings {
-  workspace: Workspace;
-  clock: Clock;
-  logger: Logger;
-  home: string;
-  childEnv: Readonly<Record<string, string>>;
-  /** What the session has loaded, as it is now: where it comes from is protected. */
-  sources: () => { settings: LoadedSettings } & Pick<OwnSurroundings, 'plugins' | 'agents' | 'servers'>;
-}
+import type { Surroundings } from './session-sandbox.js';
 
 /** Undefined when none is wanted. Throws `sandbox_unavailable`: a sandbox that was asked for is never left out (E8). */
 export async function openSandbox(
   config: SessionConfig,
   loaded: LoadedSettings,
-  { workspace, clock, logger, home, childEnv, sources }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Sandbox | undefined> {
   const { sandbox: settings } = loaded.value;
   if (settings?.enabled !== true) return undefined;
-  const folders = [config.cwd, ...(config.additionalDirectories ?? []).map((folder) => resolve(config.cwd, folder))];
-  const reals = await Promise.all(folders.map((folder) => workspace.realPath(folder).catch(() => undefined)));
-  const roots = reals.filter((real) => real !== undefined);
-  const { createSandbox } = await import('./sandbox.js');
-  const { ownPlacesOf } = await import('../permissions/own-places.js');
-  const { readPrivateHosts } = await import('../web/private-hosts.js');
-  const hosts = readPrivateHosts(config.env.HEDDLE_WEB_PRIVATE_HOSTS);
-  return createSandbox(settings, {
-    roots,
-    home,
-    configDir: config.configDir,
-    env: childEnv,
-    clock,
-    logger,
-    ownPlaces: (current) => {
-      const { settings: now, ...others } = sources();
-      return ownPlacesOf(now, { roots: current, ...others, named: config.pluginDirs ?? [] });
-    },
-    opensPrivate: (host, port) => hosts.allows(new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)),
-  });
+  const { createSessionSandbox } = await import('./session-sandbox.js');
+  return createSessionSandbox(settings, config, surroundings);
 }
 
 /** That commands run outside of a sandbox which settings would like is no secret between the settings and the log. */

@@ -13,15 +13,24 @@ export interface PatternBase {
 /** Looking further would hold up every command. */
 const MAX_LOOKS = 100_000;
 
+/** What other programs would read in another way. */
+const MISREAD: readonly (readonly [RegExp, string])[] = [
+  [/^\s|\s$/, 'begins or ends with a space. Take it away.'],
+  [/\$[a-z_(]|`/i, 'has a variable, and none are put in. Write the path itself, or `~/` for the home folder.'],
+  [/^[a-z][a-z\d+.-]*:\/\//i, 'is an address. Write a path.'],
+  [/^!/, 'begins with `!`, which takes nothing out. Write it in the list that says the opposite.'],
+];
+
 /**
  * `/x` and `//x` are absolute, `~/x` is in the home folder, all else starts at the project. A closing `/` or `/**` means the
  * folder itself. Throws `invalid_settings` for what would not do what it seems to say.
  */
 export function toPattern(entry: string, field: string, base: PatternBase): string {
   const refuse = (text: string): HeddleError =>
-    new HeddleError('invalid_settings', `sandbox.filesystem.${field}: \`${entry}\` ${text}`);
+    new HeddleError('invalid_settings', `sandbox.${field}: \`${entry}\` ${text}`);
   if (entry.trim() === '' || entry.includes('\0')) throw refuse('names no path.');
   if (/[{}]/.test(entry)) throw refuse('has braces. Write one entry for each of the paths.');
+  for (const [form, text] of MISREAD) if (form.test(entry)) throw refuse(text);
   if (/^~[^/]/.test(entry)) throw refuse('names the home folder of another user. Write its absolute path.');
   const bare = entry.replace(/(?:\/\*\*)?\/*$/, '');
   if (bare === '') return '/';

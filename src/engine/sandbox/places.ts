@@ -7,7 +7,7 @@ import { isInside } from '../permissions/path.js';
 import { resolveReal } from '../workspace/files.js';
 import type { Kind, Places } from './mounts.js';
 import { expandPattern, isLiteral, type PatternBase, toPattern } from './patterns.js';
-import { findProtected, type Guarded } from './protected.js';
+import { findProtected, type Guarded, isRepository } from './protected.js';
 import { listSockets, SOCKET_FOLDERS } from './sockets.js';
 import { isFree } from './stubs.js';
 
@@ -51,15 +51,19 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
   const configDir = resolveReal(options.configDir);
   const base: PatternBase = { home, project: roots[0] ?? '/' };
   const read = (field: 'allowWrite' | 'denyWrite' | 'allowRead' | 'denyRead'): string[] =>
-    (filesystem[field] ?? []).map((entry) => toPattern(entry, field, base));
+    (filesystem[field] ?? []).map((entry) => toPattern(entry, `filesystem.${field}`, base));
   const denyRead = read('denyRead');
   const denyWrite = read('denyWrite');
   const resolveAllowed = (patterns: readonly string[], writable: readonly string[]): Promise<string[]> =>
     resolveOnce(patterns, { writable, logger: options.logger });
   const allowWrite = read('allowWrite');
   const allowed = await resolveAllowed(allowWrite, [...roots, ...allowWrite.filter(isLiteral)]);
+  const areBare = await Promise.all(allowed.map(isRepository));
+  const bare = allowed.filter((_, at) => areBare[at]);
   const readable = await resolveAllowed(read('allowRead'), [...roots, ...allowed]);
-  const socketPatterns = (network.allowUnixSockets ?? []).map((entry) => toPattern(entry, 'allowUnixSockets', base));
+  const socketPatterns = (network.allowUnixSockets ?? []).map((entry) =>
+    toPattern(entry, 'network.allowUnixSockets', base),
+  );
   const sockets = await resolveAllowed(socketPatterns, [...roots, ...allowed]);
   const temporary = resolveReal('/tmp');
   const hasAllSockets = network.allowAllUnixSockets === true;
@@ -87,7 +91,7 @@ export async function createPlaceFinder(options: PlacesOptions): Promise<PlaceFi
         keepUnmoved([...readable, ...sockets]),
         findHidden(current),
         findDenied(denyWrite),
-        findProtected({ roots: current, allowed, home, configDir, own: options.ownPlaces?.(current) ?? [] }),
+        findProtected({ roots: current, allowed, bare, home, configDir, own: options.ownPlaces?.(current) ?? [] }),
       ]);
       const places: Places = {
         writable,

@@ -1,4 +1,5 @@
 /** What commands must not change although it lies where they may write: whatever decides what runs outside the sandbox. */
+import { lstatSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolveReal } from '../workspace/files.js';
@@ -8,6 +9,8 @@ export interface Guarded {
   path: string;
   /** What to put there while commands run, if nothing is there: an empty folder unless it says otherwise. */
   stub?: FileStub;
+  /** The stub stays for good where this has come to be true by the time that the commands end. */
+  staysIf?: () => boolean;
 }
 
 /** Git reads these; an empty folder in their place would be an error to it. */
@@ -28,6 +31,8 @@ export interface ProtectionOptions {
   roots: readonly string[];
   /** Other folders that may be written: only what is there is protected. */
   allowed: readonly string[];
+  /** Those of them that were repositories at the start, and stay it whatever commands take away from them. */
+  bare?: readonly string[];
   home: string;
   configDir: string;
   /** Where the settings and plugins of the session come from, whatever that is called. */
@@ -38,7 +43,7 @@ export interface ProtectionOptions {
 const SYSTEM_PLACES = ['/etc/heddle', '/etc/claude-code', '/sys'];
 
 export async function findProtected(options: ProtectionOptions): Promise<ProtectedPlaces> {
-  const { roots, allowed, home, configDir } = options;
+  const { roots, allowed, bare = [], home, configDir } = options;
   const guarded: Guarded[] = [configDir, ...SYSTEM_PLACES].map((path) => ({ path }));
   for (const root of roots) {
     for (const name of ['.claude', '.mcp.json']) guarded.push({ path: join(root, name) });
@@ -50,9 +55,11 @@ export async function findProtected(options: ProtectionOptions): Promise<Protect
       // A link could be replaced; that of a name which every project has is told by the plan, others are let be.
       if (name !== '.git' && isProtected(`/${name}`) && (await kindOf(path)) !== 'link') guarded.push({ path });
     }
-    for (const repository of [folder, join(folder, '.git')]) {
-      if ((await kindOf(join(repository, 'HEAD'))) !== 'absent') guarded.push(...(await guardRepository(repository)));
-    }
+    const inner = join(folder, '.git');
+    const hasInner = (await kindOf(inner)) !== 'absent';
+    if (hasInner) guarded.push(...(await guardRepository(inner)));
+    if (bare.includes(folder) || (await isRepository(folder))) guarded.push(...(await guardRepository(folder)));
+    else if (hasInner || roots.includes(folder)) guarded.push(guardTop(folder));
   }
   for (const path of options.own ?? []) {
     // Whoever works in such a folder must be able to; a link is let be, what it leads to is not.
@@ -63,6 +70,16 @@ export async function findProtected(options: ProtectionOptions): Promise<Protect
   const ofHome = await guardHome(home);
   return { guarded: [...guarded, ...ofHome.guarded], openers: [...roots, ...ofHome.openers] };
 }
+
+/**
+ * Git takes a folder itself for a repository, with the configuration in it, if that has the parts of one and what `.git` is
+ * has none; and a command may take parts away from `.git`. A folder called `commondir` makes git give up instead, so it
+ * stays beside such parts. They themselves cannot be kept from being made: a name `HEAD` would be in the way of `git log HEAD`.
+ */
+const guardTop = (folder: string): Guarded => {
+  const has = (name: string): boolean => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;
+  return { path: join(folder, 'commondir'), staysIf: () => has('HEAD') || (has('objects') && has('refs')) };
+};
 
 /**
  * Hooks run, configuration names programs, and `commondir` says where both are looked for. What is no repository, or not
@@ -76,11 +93,16 @@ async function guardRepository(path: string): Promise<Guarded[]> {
     { path: join(path, 'config'), stub: { text: '', desk: hooks } },
     // A dot means the repository itself, so git works with it as without.
     { path: join(path, 'commondir'), stub: { text: '.\n', desk: hooks } },
+    // Here, too, names are given to other repositories, by which git finds them.
+    ...['remotes', 'branches'].map((name) => ({ path: join(path, name) })),
   ];
+  const trees = (await list(join(path, 'worktrees'))).map((name) => join(path, 'worktrees', name));
+  for (const tree of trees) guarded.push({ path: join(tree, 'commondir') });
   // Counts only where the configuration, which commands cannot change, says so.
   const config = await readFile(join(path, 'config'), 'utf8').catch(() => '');
   if (/worktreeConfig/i.test(config)) {
-    guarded.push({ path: join(path, 'config.worktree'), stub: { text: '', desk: hooks } });
+    const stub = { text: '', desk: hooks };
+    for (const tree of [path, ...trees]) guarded.push({ path: join(tree, 'config.worktree'), stub });
   }
   for (const name of await list(join(path, 'modules'))) {
     const module = join(path, 'modules', name);
@@ -89,7 +111,7 @@ async function guardRepository(path: string): Promise<Guarded[]> {
   return guarded;
 }
 
-const isRepository = async (folder: string): Promise<boolean> =>
+export const isRepository = async (folder: string): Promise<boolean> =>
   (await kindOf(folder)) === 'folder' &&
   (await kindOf(join(folder, 'HEAD'))) === 'file' &&
   (await kindOf(join(folder, 'objects'))) === 'folder';

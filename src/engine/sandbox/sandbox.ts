@@ -7,8 +7,17 @@ import { HeddleError } from '../../protocol/plain.js';
 import type { Clock, Logger, ProcessSpec, SandboxSettings } from '../../protocol/index.js';
 import { resolveReal } from '../workspace/files.js';
 import { toBridgeArgv, withoutProxy, withProxy } from './bridge.js';
-import { findProgram, isReachable, probe, toBubblewrapArgv, unavailable, unavailableHere } from './bubblewrap.js';
+import {
+  findProgram,
+  isReachable,
+  PROBE_ARGV,
+  probe,
+  toBubblewrapArgv,
+  unavailable,
+  unavailableHere,
+} from './bubblewrap.js';
 import { createDomains } from './domains.js';
+import type { Place } from './excluded-git.js';
 import { describeSandbox, type Failure, type SandboxFacts, toHint } from './hint.js';
 import { type MountPlan, planMounts } from './mounts.js';
 import { createPlaceFinder, type PlaceFinder, type Sight } from './places.js';
@@ -38,7 +47,7 @@ export interface SandboxedSpec extends Pick<ProcessSpec, 'argv' | 'cwd' | 'env'>
   roots?: readonly string[];
 }
 
-export interface SandboxFailure extends Pick<Failure, 'output' | 'exitCode'> {
+export interface SandboxFailure extends Omit<Failure, 'writable'> {
   /** The working directories of then, when they have changed. */
   roots?: readonly string[];
 }
@@ -60,7 +69,9 @@ export interface Sandbox {
   /** The same process, in the sandbox. Throws `sandbox_unavailable` when something could not be kept from it. */
   wrap(spec: SandboxedSpec): Promise<Wrapped>;
   /** False for a command that runs outside: rules and people decide about it as if there were no sandbox. */
-  covers(command: string): boolean;
+  covers(command: string, place: Omit<Place, 'allowed'>): boolean;
+  /** Whether git would work there with no repository that commands may have made, with programs of its own to run. */
+  isOwnPlace(place: Omit<Place, 'allowed'>): Promise<boolean>;
   /** What to tell the model about a command that ran in it and failed. */
   hintFor(failure: SandboxFailure): string | undefined;
   /** What commands may do, in a paragraph that stays the same. */
@@ -93,6 +104,7 @@ const createAbsent = (reason: string, settings: SandboxSettings): Sandbox => ({
   mayLeave: mayLeave(settings),
   wrap: ({ argv, env }) => Promise.resolve({ argv, env, release: () => Promise.resolve() }),
   covers: () => false,
+  isOwnPlace: () => Promise.resolve(true),
   hintFor: () => undefined,
   describe: () => `There is no sandbox: ${reason} Commands run outside.`,
   close: () => Promise.resolve(),
@@ -144,7 +156,7 @@ async function startSandbox(settings: SandboxSettings, options: SandboxOptions):
 async function openExclusion(
   { excludedCommands = [] }: SandboxSettings,
   { home }: SandboxOptions,
-): Promise<(command: string) => boolean> {
+): Promise<(command: string, place: Place) => boolean> {
   if (excludedCommands.length === 0) return () => false;
   const { createExclusion } = await import('./excluded.js');
   return createExclusion(excludedCommands, { home });
@@ -168,7 +180,7 @@ async function demandProgram(
 
 async function tryOut(sandbox: Sandbox, { roots, env }: SandboxOptions): Promise<void> {
   const cwd = roots[0] ?? '/';
-  const wrapped = await sandbox.wrap({ argv: ['bash', '-c', ':'], cwd, env });
+  const wrapped = await sandbox.wrap({ argv: PROBE_ARGV, cwd, env });
   try {
     await probe(wrapped.argv, { cwd, env: wrapped.env });
   } finally {
@@ -179,7 +191,7 @@ async function tryOut(sandbox: Sandbox, { roots, env }: SandboxOptions): Promise
 interface SandboxParts {
   settings: SandboxSettings;
   options: SandboxOptions;
-  isExcluded(command: string): boolean;
+  isExcluded(command: string, place: Place): boolean;
   finder: PlaceFinder;
   folder: string;
   own: { temporary: string; sockets: string; empty: string };
@@ -191,6 +203,7 @@ interface SandboxParts {
 function toSandbox(parts: SandboxParts): Sandbox {
   const { settings, options, finder, folder, own, program, bridge } = parts;
   const isRoot = process.getuid?.() === 0;
+  const allowed = [...finder.allowed, own.temporary];
   const held = new Set<HeldStubs>();
   let closed = false;
   const facts: SandboxFacts = {
@@ -244,9 +257,13 @@ function toSandbox(parts: SandboxParts): Sandbox {
         throw error;
       }
     },
-    covers: (command) => !parts.isExcluded(command),
-    hintFor: ({ output, exitCode, roots = options.roots }) =>
-      toHint(facts, { output, exitCode, writable: [...roots, ...finder.allowed] }),
+    covers: (command, { cwd, roots }) => !parts.isExcluded(command, { cwd, roots, allowed }),
+    async isOwnPlace({ cwd, roots }) {
+      const { isOwnPlace } = await import('./excluded-git.js');
+      return isOwnPlace({ cwd, roots, allowed });
+    },
+    hintFor: ({ roots = options.roots, ...failure }) =>
+      toHint(facts, { ...failure, writable: [...roots, ...finder.allowed] }),
     describe: () => describeSandbox(facts),
     async close() {
       closed = true;

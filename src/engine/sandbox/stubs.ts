@@ -14,6 +14,7 @@ const FOLDER_SIGN = `${SIGN}folder-`;
 /** A process that was killed leaves its sign. Where its number means nothing to us, this is how long we believe in it. */
 const STALE_MS = 24 * 60 * 60 * 1000;
 const MAX_TRIES = 20;
+const MAX_LABEL = 100;
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
@@ -24,8 +25,8 @@ export function isFree({ path, stub }: Guarded): boolean {
   try {
     if (stub !== undefined) return lstatSync(path).isFile() && readFileSync(path, 'utf8') === stub.text;
     const names = readdirSync(path);
-    // What should be a file and is an empty folder was left by a process that was killed.
-    if (names.length === 0) return basename(path) === '.mcp.json';
+    // What should be a file and is an empty folder was left by us.
+    if (names.length === 0) return ['.mcp.json', 'commondir'].includes(basename(path));
     return names.every((name) => name.startsWith(SIGN)) && names.some((name) => name.startsWith(FOLDER_SIGN));
   } catch (error) {
     return codeOf(error) === 'ENOENT';
@@ -61,10 +62,12 @@ async function undoAll(undo: (() => Promise<void>)[]): Promise<void> {
   for (const step of undo.splice(0).toReversed()) await step().catch(() => undefined);
 }
 
-async function hold({ path, stub }: Guarded, clock: Pick<Clock, 'now'>): Promise<() => Promise<void>> {
+async function hold({ path, stub, staysIf }: Guarded, clock: Pick<Clock, 'now'>): Promise<() => Promise<void>> {
   const made = await makeFolders(dirname(path));
   const desk = stub?.desk ?? path;
-  const prefix = stub === undefined ? FOLDER_SIGN : `${SIGN}${basename(path)}-`;
+  // Files of the same name in several folders may share a desk.
+  const label = `${basename(dirname(path)).slice(-MAX_LABEL)}-${basename(path)}-`;
+  const prefix = stub === undefined ? FOLDER_SIGN : `${SIGN}${label}`;
   const sign = join(desk, `${prefix}${namespace()}-${process.pid}-${randomBytes(4).toString('hex')}`);
   try {
     await makeSign(desk, sign);
@@ -76,6 +79,7 @@ async function hold({ path, stub }: Guarded, clock: Pick<Clock, 'now'>): Promise
   return async () => {
     await rmdir(sign).catch(ignore('ENOENT'));
     await removeStale(desk, clock.now() - STALE_MS);
+    if (staysIf?.() === true) return;
     if (stub !== undefined) await removeFile({ path, stub }, await readdir(desk).catch(() => []), prefix);
     for (const folder of stub === undefined ? [path, ...made] : made) await rmdir(folder).catch(() => undefined);
   };

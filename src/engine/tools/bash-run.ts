@@ -16,10 +16,11 @@ export async function runBash(input: BashInput, context: ToolContext, parts: Bas
   const moved = cwd === context.cwd ? [] : [`Shell cwd was reset to ${cwd}`];
   if (input.run_in_background === true) return startTask(input, { context, cwd, parts });
   const timeoutMs = input.timeout ?? DEFAULT_TIMEOUT_MS;
-  const sandbox = boxFor(input, parts);
+  const sandbox = boxFor(input, parts, context);
   const {
     exit,
     output,
+    stray,
     dropped,
     cwd: last,
   } = await runShell({ command: input.command, cwd, timeoutMs, sandbox }, context);
@@ -27,13 +28,13 @@ export async function runBash(input: BashInput, context: ToolContext, parts: Bas
   const flood =
     dropped === 0 ? [] : [`The output was longer than 10 MB: ${dropped.toLocaleString('en-US')} bytes of it are lost`];
   const notes = [...moved, ...(ended ? await carryCwd(last, cwd, context) : []), ...flood].join('\n');
-  const hint = sandbox?.hintFor({ output, exitCode: exitCodeOf(exit), roots: context.roots });
+  const hint = sandbox?.hintFor({ output, stray, exitCode: exitCodeOf(exit), roots: context.roots });
   return toOutput({ exit, text: output.trimEnd(), notes: lines(notes, hint ?? ''), timeoutMs });
 }
 
-/** Where the command runs: outside when it is excluded, or somebody has approved that. */
-const boxFor = (input: BashInput, { sandbox }: BashParts): Sandbox | undefined =>
-  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command) !== true ? undefined : sandbox;
+/** Outside when it is excluded in the folder that it was judged in, or somebody has approved that. */
+const boxFor = (input: BashInput, { sandbox }: BashParts, context: ToolContext): Sandbox | undefined =>
+  input.dangerouslyDisableSandbox === true || sandbox?.covers(input.command, context) !== true ? undefined : sandbox;
 
 /** The folder may have been removed since the last call; then the session starts again from its own. */
 async function findCwd(context: ToolContext): Promise<string> {
@@ -53,7 +54,7 @@ function startTask(
 ): ToolOutput {
   const { command, description, timeout } = input;
   const { workspace, env, clock, toolUseId, roots } = context;
-  const sandbox = boxFor(input, parts);
+  const sandbox = boxFor(input, parts, context);
   const id = `b${clock.uuid().replaceAll('-', '').slice(0, 8)}`;
   const file = parts.openOutput(`${id}.output`);
   const title = cutText((description ?? command).replace(/\s+/g, ' ').trim(), MAX_DESCRIPTION);

@@ -37,6 +37,8 @@ export interface ShellRun {
 export interface ShellOutcome {
   exit: ProcessExit;
   output: string;
+  /** What of it came before the command began. */
+  stray: string;
   /** Bytes in the midst of the output that were not kept. */
   dropped: number;
   /** The folder in which the command ended, if it said so. */
@@ -67,7 +69,7 @@ export async function runShell(
     })
     .finally(release);
   const { stray, reported } = readReport(report.text());
-  return { exit, output: `${stray}${output.text()}`, dropped: output.dropped(), cwd: reported };
+  return { exit, output: `${stray}${output.text()}`, stray, dropped: output.dropped(), cwd: reported };
 }
 
 /** Takes the last folder out of the report; anything else in it bash said before the command began. */

@@ -67,9 +67,16 @@ export function privateKindOf(address: string): string | undefined {
   const bytes = toBytes(address);
   if (bytes === undefined) return 'unreadable';
   if (bytes.length === 4) return find(PRIVATE_IPV4, bytes);
-  if (find(CARRIES_IPV4, bytes) !== undefined) return find(PRIVATE_IPV4, bytes.slice(12));
+  const carried = carriedIn(bytes);
+  if (carried !== undefined) return find(PRIVATE_IPV4, carried);
   return find(PRIVATE_IPV6, bytes) ?? (isInside(bytes, GLOBAL_IPV6) ? undefined : 'reserved');
 }
+
+/** The IPv4 address that an IPv6 address stands for, if it does. */
+export const carriedIPv4 = (address: string): string | undefined => carriedIn(toBytes(address) ?? [])?.join('.');
+
+const carriedIn = (bytes: Bytes): Bytes | undefined =>
+  find(CARRIES_IPV4, bytes) === undefined ? undefined : bytes.slice(12);
 
 /** Names that never lead to a public server, whoever resolves them. */
 export function isPrivateName(host: string): boolean {
