@@ -141,7 +141,7 @@ export class Guard {
 
   /** Takes over what an answer says about rules and folders. What is meant for a settings file is written there first. */
   async update(updates: readonly PermissionUpdate[]): Promise<void> {
-    const { amongRules, describeIdle, toRuleText, writeRuleUpdates } = await import('./settings/rule-updates.js');
+    const { changeList, describeIdle, writeRuleUpdates } = await import('./settings/rule-updates.js');
     const { doubts } = await writeRuleUpdates(this.settings.files, updates, { tools: this.#parts.ownTools });
     for (const [at, update] of updates.entries()) {
       const isKept = this.#isRead(update);
@@ -149,15 +149,7 @@ export class Guard {
       if (update.type === 'removeDirectories') await this.#folders.close(update.directories, { isKept });
       if (!('rules' in update) || isKept) continue;
       const list = (update.destination === 'cliArg' ? this.#flag : this.#session)[update.behavior];
-      const rules = update.rules.map(toRuleText);
-      const isOwn = update.destination === 'session' || update.destination === 'cliArg';
-      if (update.type === 'removeRules') {
-        const isGone = amongRules(update.rules);
-        const left = list.filter((rule) => !isGone(rule));
-        if (isOwn && left.length === list.length) doubts.push(describeIdle(at, 'the session'));
-        list.splice(0, Infinity, ...left);
-      } else if (update.type === 'replaceRules' && isOwn) list.splice(0, Infinity, ...rules);
-      else list.push(...rules.filter((rule) => !list.includes(rule)));
+      if (!changeList(list, update)) doubts.push(describeIdle(at, 'the session'));
     }
     for (const content of doubts) this.#parts.onNotice({ level: 'warning', content });
     this.#book = undefined;

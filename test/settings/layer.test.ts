@@ -210,7 +210,7 @@ describe('loadLayer of files that cannot be read', () => {
       `fatal ${at('.claude/settings.json')}: ${at('.claude')} is a link to gone, which is not there`,
     ]);
     expect(await textOf(at('plain/settings.json'))).toEqual([
-      `fatal ${at('plain/settings.json')}: ${at('plain')} is a file, not a folder`,
+      `fatal ${at('plain/settings.json')}: ${at('plain')} is no folder`,
     ]);
   });
 

@@ -110,7 +110,7 @@ export function findProjectRoot({ cwd, home }: { cwd: string; home: string }): s
 }
 
 /** Also by a link that leads nowhere, of which a person must hear. */
-function isNamed(path: string): boolean {
+export function isNamed(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {

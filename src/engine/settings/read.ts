@@ -1,6 +1,7 @@
 /** Reads a settings file, or says in words why that cannot be done. */
-import { existsSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isNamed } from './files.js';
 import { readWhole } from '../workspace/files.js';
 
 export const MAX_SETTINGS_BYTES = 1024 * 1024;
@@ -16,28 +17,11 @@ export async function readText(path: string, maxBytes = MAX_SETTINGS_BYTES): Pro
   } catch (thrown) {
     const code = (thrown as NodeJS.ErrnoException).code ?? '';
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      const fault = findBrokenWay(path);
-      return fault === undefined ? { text: undefined } : { fault };
+      const folder = dirname(path);
+      const isMissing = code === 'ENOENT' && !isNamed(path) && (!isNamed(folder) || existsSync(folder));
+      return isMissing ? { text: undefined } : { fault: (await import('./broken-way.js')).describeWay(path) };
     }
     return { fault: describeFault(code, thrown, maxBytes) };
-  }
-}
-
-/** Somebody meant a file to be there: the link, or its folder, leads nowhere. */
-function findBrokenWay(path: string): string | undefined {
-  const folder = dirname(path);
-  const target = linkAt(path);
-  if (target !== undefined) return `it is a link to ${target}, which is not there`;
-  if (existsSync(folder)) return statSync(folder).isDirectory() ? undefined : `${folder} is a file, not a folder`;
-  const above = linkAt(folder);
-  return above && `${folder} is a link to ${above}, which is not there`;
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }
 

@@ -69,7 +69,7 @@ export const describeIdle = (at: number, place: string): string =>
   `updatedPermissions[${at}] removed nothing: ${place} has none of it.`;
 
 /** Whether a list has an item that an update means to take out, as rules are understood. */
-export function amongRules(rules: readonly PermissionRuleValue[]): (rule: unknown) => boolean {
+function amongRules(rules: readonly PermissionRuleValue[]): (rule: unknown) => boolean {
   const meant = new Set(rules.map((rule) => meaningOf(toRuleText(rule))));
   return (rule) => (typeof rule === 'string' || isTable(rule)) && meant.has(meaningOf(rule));
 }
@@ -134,6 +134,22 @@ function faultsOf(
 const refusal = (text: string, hint: string): HeddleError => new HeddleError('invalid_settings', text, { hint });
 
 type ListName = PermissionBehavior | 'additionalDirectories';
+
+/** Rules that hold for a session alone. False when an update that is meant for them took nothing out. */
+export function changeList(list: string[], update: Extract<PermissionUpdate, { rules: unknown }>): boolean {
+  const rules = update.rules.map(toRuleText);
+  const isOwn = update.destination === 'session' || update.destination === 'cliArg';
+  if (update.type === 'removeRules') {
+    const isGone = amongRules(update.rules);
+    const left = list.filter((rule) => !isGone(rule));
+    const isIdle = isOwn && left.length === list.length;
+    list.splice(0, Infinity, ...left);
+    return !isIdle;
+  }
+  if (update.type === 'replaceRules' && isOwn) list.splice(0, Infinity, ...rules);
+  else list.push(...rules.filter((rule) => !list.includes(rule)));
+  return true;
+}
 
 interface ChangedFile {
   file: string;
