@@ -123,7 +123,8 @@ export class QueryHandle implements Query {
     this.#initialized = this.#peer.then((peer) => peer.request('initialize', parts.initialize));
     this.#initialized.catch((thrown: unknown) => {
       // Without what it carries, hooks above all, nothing may run. Other failures end the run by themselves.
-      if (thrown instanceof HeddleError && REFUSALS.has(thrown.code)) this.fail(thrown);
+      const carries = Object.values(parts.initialize).some((part) => part !== '');
+      if (carries && thrown instanceof HeddleError && REFUSALS.has(thrown.code)) this.fail(thrown);
     });
     parts.signal?.addEventListener('abort', this.#abort, { once: true });
     if (parts.signal?.aborted) this.#abort();
