@@ -261,12 +261,14 @@ function coverRead({ path, follows }: { path: string; follows: boolean }, by: To
   const { policy, places, linked } = context;
   const { folders } = by;
   if (isFree(path)) return no(APPROVAL);
+  // No file is called so, and none is opened.
+  if (path === '') return FREE;
   // What a substitution prints is read through a descriptor.
   if (path === `/dev/fd/${HOLE.number}`) return FREE;
   const climbs = climbsBack(path);
   if (climbs && hasHole(path)) return no(OUTSIDE_READ, { path, isOutside: true });
   const found = placesOf(path, folders);
-  if (found.length === 0) return no(path === '' ? APPROVAL : 'The folder it runs in is only known when it runs');
+  if (found.length === 0) return no('The folder it runs in is only known when it runs');
   const isOpen = (real: string | undefined): boolean =>
     real !== undefined && (isWithinRoots(real, readableIn(policy)) || policy.book.allow.reads.find(real) !== undefined);
   const raw = rawPaths(path, folders);

@@ -80,6 +80,9 @@ const OBEYED = [
     ' ',
   ),
   ...'post-commit pre-rebase post-checkout post-merge pre-push post-rewrite pre-receive update post-update'.split(' '),
+  // Agents, commands and skills, and what hooks are written in most of the time.
+  'skill.md',
+  'hook.sh',
 ];
 
 /** What is found below a folder that programs start from may be such a file, unless its name ends otherwise. */

@@ -5,6 +5,7 @@ import {
   type For,
   parse,
   type ParsedScript,
+  type Pipeline,
   type PipelineNode,
   type Select,
   type Statement,
@@ -23,7 +24,7 @@ import { LineClock } from './line-clock.js';
 import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
 import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
-import { foundBy } from './lister.js';
+import { linesOf, linesOfInput, listedBy, listedByPipe } from './lister.js';
 import { KNOWN_PRINTERS } from './word.js';
 import { WRAPPERS, type WrapperSpec } from './wrapper-table.js';
 
@@ -187,19 +188,23 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
     case 'Command':
       return readSimple(node, frame, notes);
     case 'Pipeline':
-      return readPipeline(node.commands, frame, notes);
+      return readPipeline(node, frame, notes);
     case 'AndOr':
       return readAndOr(node, frame, notes);
     case 'Redirected': {
       let { isPiped } = frame;
+      let inputPaths: Frame['inputPaths'];
       for (const redirect of node.redirects) {
         inspect(redirect, frame, notes);
         const redirection = toRedirection(redirect, viewOf(scope, notes), scope.folders);
         if (redirection !== undefined) notes.redirection(redirection);
-        if (redirect.operator.startsWith('<')) isPiped = true;
+        if (redirect.operator.startsWith('<')) {
+          isPiped = true;
+          inputPaths = redirect.descriptor === undefined ? linesOfInput(redirect) : undefined;
+        }
         if (isForeign(textOf(redirect, viewOf(scope, notes)) ?? '')) notes.mark('foreign');
       }
-      return read(node.command, { ...frame, isPiped, inputText: undefined, inputPaths: undefined }, notes);
+      return read(node.command, { ...frame, isPiped, inputText: undefined, inputPaths }, notes);
     }
     case 'CompoundList':
       return inside(node);
@@ -269,14 +274,17 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
   }
 }
 
-function readPipeline(commands: readonly CommandNode[], frame: Frame, notes: Notes): void {
+function readPipeline({ commands, operators }: Pipeline, frame: Frame, notes: Notes): void {
   if (commands.length === 1 && commands[0] !== undefined) return read(commands[0], frame, notes);
   // They run side by side.
   notes.repeated('itself', () => {
     for (const [index, command] of commands.entries()) {
       const before = commands[index - 1];
-      const piped =
-        before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths: foundBy(before) };
+      const listed = before && listedByPipe(commands.slice(0, index));
+      // `|&` brings messages along.
+      const isExact = listed?.isExact === true && !operators.includes('|&');
+      const inputPaths = listed && linesOf({ ...listed, isExact });
+      const piped = before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths };
       read(command, { ...frame, scope: frame.scope.clone(), ...piped }, notes);
     }
   });
@@ -354,7 +362,8 @@ function readFor(node: For | Select, frame: Frame, notes: Notes): void {
   const counted = node.wordlist?.filter(isCounting) ?? [];
   const others = node.wordlist?.filter((word) => !isCounting(word));
   const words = others && expandAll(others, view, notes);
-  const values = words && [...counted.map(() => HOLE.number), ...words.map(({ value }) => value)];
+  const more = others?.flatMap((word) => listedBy(word)?.paths ?? []) ?? [];
+  const values = words && [...counted.map(() => HOLE.number), ...words.map(({ value }) => value), ...more];
   const name = node.name.value;
   notes.setting({ name, exported: false });
   const unknown = node.type === 'Select' || values === undefined;

@@ -170,7 +170,7 @@ const COUNTS = new Map([
 
 /** The commands of which what they print is known; no function may have such a name. */
 export const KNOWN_PRINTERS: ReadonlySet<string> = new Set(
-  'cat pwd find git head tail sort uniq'.split(' ').concat([...COUNTS.keys()]),
+  'cat pwd find git grep egrep fgrep rg head tail sort uniq'.split(' ').concat([...COUNTS.keys()]),
 );
 
 /** `a | b | wc -l`: what the others print goes nowhere else. */
