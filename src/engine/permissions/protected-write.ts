@@ -174,15 +174,26 @@ function findNamed({ reading, factOf }: LineContext): string | undefined {
   for (const segment of reading.segments) {
     if (segment.role === 'wrapper' || segment.role === 'remote') continue;
     const values = segment.words.map(({ value }) => value);
-    if (factOf(segment).use !== undefined || isReader(values) || factOf(segment).written.isKnown) continue;
-    const found = values.slice(1).find((value, at) => {
-      const path = value.replace(/^--[\w-]+=/, '');
-      return PLAIN.test(path) && !LEFT_OUT.test(values[at] ?? '') && !isLeftOut(value) && isProtected(path);
+    const { use, written } = factOf(segment);
+    if (use !== undefined || isReader(values)) continue;
+    const found = values.slice(1).flatMap((value, at) => {
+      if (LEFT_OUT.test(values[at] ?? '') || isLeftOut(value)) return [];
+      const isFlag = value.startsWith('-');
+      // Of a program that is known only what it may take with a flag is not.
+      const paths = isFlag ? gluedTo(value) : [value];
+      return written.isKnown && (!isFlag || written.takesScripts) ? [] : paths.filter((path) => PLAIN.test(path));
     });
-    if (found !== undefined) return found.replace(/^--[\w-]+=/, '');
+    const named = found.find((path) => isProtected(path));
+    if (named !== undefined) return named;
   }
   return undefined;
 }
+
+/** `--out=a`, `-oa`, `-coverprofile=a`, `-Wl,-Map,a`. */
+const gluedTo = (value: string): string[] => [
+  ...value.split(/[=,]/).slice(1),
+  ...(/^-[A-Za-z]/.test(value) ? [value.slice(2)] : []),
+];
 
 const isLeftOut = (value: string): boolean => LEFT_OUT.test(/^(-[^=]*)=/.exec(value)?.[1] ?? '');
 

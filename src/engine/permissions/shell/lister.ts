@@ -96,7 +96,7 @@ const HIDDEN = /^(?:\.\/+)*\.[^/]*[\uE002\uE003]/;
 /** Names that it prints among other things, or in a way that is not understood. */
 function roughlyListed(node: Command): string[] {
   const name = basename(node.name?.value ?? '');
-  const words = wordsOf(node);
+  const words = wordsOf(node).map((word) => (word === '~' ? '~/' : word));
   if (name === 'find' || name === 'gfind') return foundBy(words);
   const below = (roots: readonly string[]): string[] => roots.map((root) => root + HOLE.below);
   const operands = words.filter((word) => !word.startsWith('-'));

@@ -25,7 +25,8 @@ import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
 import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
 import { linesOf, linesOfInput, listedBy, listedByPipe } from './lister.js';
-import { KNOWN_PRINTERS } from './word.js';
+import { writtenBySetting } from './variable-file.js';
+import { KNOWN_PRINTERS, textOfCat } from './word.js';
 import { WRAPPERS, type WrapperSpec } from './wrapper-table.js';
 
 /** Longer lines are asked about, whatever they hold. */
@@ -290,8 +291,10 @@ function readPipeline({ commands, operators }: Pipeline, frame: Frame, notes: No
   });
 }
 
-/** What a plain `echo` prints into a pipe. */
+/** What a plain `echo`, or `cat` of a text, prints into a pipe. */
 function printedBy(node: CommandNode): string | undefined {
+  const text = node.type === 'Command' ? textOfCat(node) : undefined;
+  if (text !== undefined) return text;
   if (node.type !== 'Command' || node.name?.text !== 'echo' || node.prefix.length > 0) return undefined;
   const isPlain = node.suffix.every(
     (part) => part.type === 'Word' && !/[\\$`*?[{~]/.test(part.text) && !/^-[neE]/.test(part.text),
@@ -367,6 +370,7 @@ function readFor(node: For | Select, frame: Frame, notes: Notes): void {
   const name = node.name.value;
   notes.setting({ name, exported: false });
   const unknown = node.type === 'Select' || values === undefined;
+  for (const file of writtenBySetting(name, unknown ? undefined : values, scope.folders)) notes.redirection(file);
   readLoop(frame, notes, (copy) => {
     copy.set(name, unknown ? [HOLE.any] : values.length === 0 ? [''] : values);
     if (node.type === 'Select') copy.forget('REPLY');
@@ -416,6 +420,15 @@ function readFunction(name: Word, body: SyntaxNode, frame: Frame, notes: Notes):
   scope.define(name.value);
 }
 
+/** `[[ -f x ]]` tells what `test -f x` tells. */
+function noteTested(tested: readonly Word[], { scope, role }: Frame, notes: Notes): void {
+  for (const { text, value } of tested) {
+    if (text !== value || !/^\/|\.\./.test(value)) continue;
+    const words = ['test', '-e', value].map((each) => ({ value: each, splits: false }));
+    notes.segment({ words, source: text, folders: scope.folders, assignments: [], role, isPiped: false });
+  }
+}
+
 const COMPARISONS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 
 function readTest(test: TestExpression, frame: Frame, notes: Notes): void {
@@ -423,8 +436,9 @@ function readTest(test: TestExpression, frame: Frame, notes: Notes): void {
     case 'TestUnary':
       if ((test.operator === '-v' || test.operator === '-R') && !/^[A-Za-z_]\w*$/.test(test.operand.text))
         notes.doubt(ARITHMETIC);
-      return;
+      return noteTested([test.operand], frame, notes);
     case 'TestBinary':
+      if (/^-(?:nt|ot|ef)$/.test(test.operator)) noteTested([test.left, test.right], frame, notes);
       if (!COMPARISONS.has(test.operator)) return;
       if (!isSafeNumber(test.left, frame.scope) || !isSafeNumber(test.right, frame.scope)) notes.doubt(ARITHMETIC);
       return;

@@ -1,4 +1,5 @@
 import type { Assignment, Command, Redirection, Word } from 'unbash';
+import { isHarmlessAssignment } from '../programs/variables.js';
 import { applyBuiltin, EVALUATES } from './builtin.js';
 import type { Frame, Notes } from './frame.js';
 import { HOLE, hasHole, isForeign, isFree } from './hole.js';
@@ -7,7 +8,7 @@ import { linesOfInput, listedBy } from './lister.js';
 import { toRedirection } from './redirection.js';
 import { isEvaluatedName, type Scope, summarise } from './scope.js';
 import { type Inner, type Unwrapped, unwrap } from './unwrap.js';
-import { writtenByVariable } from './variable-file.js';
+import { writtenBySetting, writtenByVariable } from './variable-file.js';
 import { expandText, expandWhole, expandWord, type ShellWord, type WordView } from './word.js';
 
 const MAX_DEPTH = 12;
@@ -46,8 +47,12 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
     }
     return;
   }
+  if ([node.name, ...node.suffix].some(({ end }) => BEFORE_BRACKET.test(given.source.slice(end, end + 99))))
+    notes.doubt("it is not valid bash (unexpected token '(')");
   const source = given.source.slice(node.pos, node.end);
-  const assignments = prefix.map(({ name }) => name);
+  const assignments = prefix.flatMap(({ name, value, append }) =>
+    append !== true && value.type === 'Word' && isHarmlessAssignment(name, value.text) ? [] : [name],
+  );
   if (assignments.some(isEvaluatedName)) notes.doubt(EVALUATES);
   const written = [node.name, ...node.args];
   for (const view of views) {
@@ -62,6 +67,9 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
     }
   }
 }
+
+/** The parser passes over it; bash does not. */
+const BEFORE_BRACKET = /^(?:[ \t]|\\\n)*\(/;
 
 /** What `$(find ... | sed ...)` may stand for, among others. */
 const openlyListed = (written: readonly (Word | Assignment)[]): readonly string[] =>
@@ -226,9 +234,13 @@ function runWords(words: readonly ShellWord[], run: Run): void {
   }
   if (unwrapped !== undefined) return runInner(words, unwrapped, run);
   const lines = linesRead(words, run);
-  const effect = applyBuiltin(words, run.sameShell ? scope : scope.clone(), lines);
-  if (effect.settings.length > 0) noteFiles(args, { scope, notes });
-  for (const setting of effect.settings) notes.setting(setting);
+  const own = run.sameShell ? scope : scope.clone();
+  const effect = applyBuiltin(words, own, lines);
+  for (const setting of effect.settings) {
+    notes.setting(setting);
+    for (const file of writtenBySetting(setting.name, own.valuesOf(setting.name), scope.folders))
+      notes.redirection(file);
+  }
   if (effect.doubt !== undefined) notes.doubt(effect.doubt);
 }
 
