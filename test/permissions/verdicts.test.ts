@@ -490,21 +490,6 @@ const MORE: readonly Row[] = [
   ['find .env -exec cat {} +', D, { allow: ['Bash'], deny: ['Read(./.env)'] }],
   ["cat <<'E' | sh\nrm x\nE", D, { allow: ['Bash'], deny: ['Bash(rm:*)'] }],
   ['cat {.e*,b}', A, { allow: ['Bash'], deny: ['Read(./.env)'] }],
-  // what only tells names
-  ['git ls-files .env', O, { deny: ['Read(./.env)'] }],
-  ['git check-ignore .env', O, { deny: ['Read(./.env)'] }],
-  ['[[ -f /etc/shadow ]]', A, NO],
-  ['[[ -f src/a ]]', O, NO],
-  // harmless as such
-  ['git branch --merged', O, NO],
-  ['git branch --merged main', O, NO],
-  ['git branch x', A, NO],
-  ['grep x README.md /dev/null', O, NO],
-  ['ls --help', O, NO],
-  ['npm --help', A, NO],
-  ['expr 1 + 2', O, NO],
-  ['PAGER=cat git diff', O, NO],
-  ['PAGER=./x git diff', A, NO],
   // a rule that lost the word which narrows it
   ['touch x', A, { allow: [{ tool: 'Bash', comand: 'npm' }] }],
   ['touch x', A, { allow: [{ tool: 'Bash', command: '' }] }],

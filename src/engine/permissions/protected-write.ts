@@ -179,9 +179,10 @@ function findNamed({ reading, factOf }: LineContext): string | undefined {
     const found = values.slice(1).flatMap((value, at) => {
       if (LEFT_OUT.test(values[at] ?? '') || isLeftOut(value)) return [];
       const isFlag = value.startsWith('-');
-      // Of a program that is known only what it may take with a flag is not.
       const paths = isFlag ? gluedTo(value) : [value];
-      return written.isKnown && (!isFlag || written.takesScripts) ? [] : paths.filter((path) => PLAIN.test(path));
+      // Of a program that is known only what it may take with a flag is not.
+      const isTold = written.isKnown && (!isFlag || written.takesScripts || basename(values[0] ?? '') === 'git');
+      return isTold ? [] : paths.filter((path) => PLAIN.test(path));
     });
     const named = found.find((path) => isProtected(path));
     if (named !== undefined) return named;

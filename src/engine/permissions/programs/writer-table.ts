@@ -121,7 +121,7 @@ const madeByMktemp = (args: readonly string[]): string[] =>
 function writtenByCompiler(args: readonly string[]): string[] {
   return args.flatMap((arg) => {
     if (/^-W[lpa],/.test(arg)) return arg.slice(4).split(/[,=]/);
-    return /^-M[FJ](.+)/.exec(arg)?.slice(1) ?? /^--?[a-z][\w-]*=(.+)/.exec(arg)?.slice(1) ?? [];
+    return /^-M[FJ](.+)/.exec(arg)?.slice(1) ?? /^-[a-z][\w-]*=(.+)/.exec(arg)?.slice(1) ?? [];
   });
 }
 

@@ -367,9 +367,9 @@ function unwrapFind(words: readonly ShellWord[], spec: WrapperSpec): Unwrapped {
     const isInFolder = name === '-execdir' || name === '-okdir';
     const folder = isInFolder ? { folder: { value: '', splits: false } } : {};
     // Where nothing is asked of it, what it starts from is found as well.
-    const isPlain = !appends && words.slice(1, at - 1).every(({ value }) => /^[^-(!]/.test(value));
-    const own = isPlain && at > 2 ? words.slice(1, at - 1).map(({ value }) => value) : [];
-    const roots = isInFolder ? [`./${HOLE.below}`] : [...found, ...own];
+    const before = appends ? [] : words.slice(1, at - 1).map(({ value }) => value);
+    const isPlain = before.length <= MAX_ROOTS && before.every((value) => /^[^-(!]/.test(value));
+    const roots = isInFolder ? [`./${HOLE.below}`] : [...found, ...(isPlain ? before : [])];
     return roots.map((root) => ({ words: fill(command, { root, appends }), at, ...folder }));
   });
   const hides = own.slice(1).some(({ value, splits }) => splits || (isFree(value) && literalStart(value) === ''));
