@@ -191,10 +191,8 @@ function findNamed({ reading, factOf }: LineContext): string | undefined {
 }
 
 /** `--out=a`, `-oa`, `-coverprofile=a`, `-Wl,-Map,a`. */
-const gluedTo = (value: string): string[] => [
-  ...value.split(/[=,]/).slice(1),
-  ...(/^-[A-Za-z]/.test(value) ? [value.slice(2)] : []),
-];
+const gluedTo = (value: string): string[] =>
+  /[./]/.test(value) ? [...value.split(/[=,]/).slice(1), ...(/^-[A-Za-z]/.test(value) ? [value.slice(2)] : [])] : [];
 
 const isLeftOut = (value: string): boolean => LEFT_OUT.test(/^(-[^=]*)=/.exec(value)?.[1] ?? '');
 

@@ -77,8 +77,8 @@ export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables =
   const [name, ...args] = words;
   if (name === undefined) return undefined;
   if (args.length === 1 && isVersionWord(name, args[0] ?? '')) return { ...TEXT, needsTrust: true };
-  const isListed = Object.hasOwn(tables.programs, name) || /^(?:find|sed)$/.test(name);
-  if (args.length === 1 && isListed && /^--(?:help|version)$/.test(args[0] ?? '')) return TEXT;
+  const isAsking = args.length === 1 && /^--(?:help|version)$/.test(args[0] ?? '');
+  if (isAsking && (Object.hasOwn(tables.programs, name) || name === 'find' || name === 'sed')) return TEXT;
   if (Object.hasOwn(JUDGES, name)) return JUDGES[name]?.(args, tables);
   const spec = Object.hasOwn(tables.programs, name) ? tables.programs[name] : undefined;
   const read = spec && readFlags(args, spec);

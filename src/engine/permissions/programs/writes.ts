@@ -279,7 +279,8 @@ export function unpackedWrites(args: readonly string[], spec: WriterSpec): Write
 function isFlag(arg: string, flag: string): boolean {
   if (flag.length > 1) {
     const [, name] = /^--([^=]+)/.exec(arg) ?? [];
-    return arg === `-${flag}` || arg.startsWith(`-${flag}=`) || (name !== undefined && flag.startsWith(name));
+    if (name === undefined && arg.includes('=')) return arg.startsWith(`-${flag}=`);
+    return arg === `-${flag}` || (name !== undefined && flag.startsWith(name));
   }
   if (!arg.startsWith('-') || arg.startsWith('--')) return false;
   const at = arg.indexOf(flag, 1);

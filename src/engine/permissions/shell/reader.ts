@@ -65,6 +65,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
   const notes: Notes = {
     wrappers,
     moves: /\b(?:cd|pushd|popd|source)\b|(?:^|\s)\.\s/.test(line),
+    takesNames: /\b(?:xargs|read|mapfile|readarray|parallel)\b/.test(line),
     jumps: /\b(?:break|continue|return)\b/.test(line),
     spendRound() {
       rounds += 1;
@@ -281,7 +282,7 @@ function readPipeline({ commands, operators }: Pipeline, frame: Frame, notes: No
   notes.repeated('itself', () => {
     for (const [index, command] of commands.entries()) {
       const before = commands[index - 1];
-      const listed = before && listedByPipe(commands.slice(0, index));
+      const listed = before && notes.takesNames ? listedByPipe(commands.slice(0, index)) : undefined;
       // `|&` brings messages along.
       const isExact = listed?.isExact === true && !operators.includes('|&');
       const inputPaths = listed && linesOf({ ...listed, isExact });

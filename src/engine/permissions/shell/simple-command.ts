@@ -27,9 +27,9 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
     const targets = new Set<string>();
     for (const view of views) {
       const redirection = toRedirection(redirect, view, scope.folders);
-      const target = JSON.stringify([redirection?.target, redirection?.text]);
-      if (redirection === undefined || targets.has(target)) continue;
-      targets.add(target);
+      const key = `${redirection?.target?.value} ${redirection?.text}`;
+      if (redirection === undefined || targets.has(key)) continue;
+      targets.add(key);
       notes.redirection(redirection);
     }
     if (isForeign(textOf(redirect, plain) ?? '')) notes.mark('foreign');
@@ -47,7 +47,10 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
     }
     return;
   }
-  if ([node.name, ...node.suffix].some(({ end }) => BEFORE_BRACKET.test(given.source.slice(end, end + 99))))
+  if (
+    given.source.includes('(') &&
+    [node.name, ...node.suffix].some(({ end }) => BEFORE_BRACKET.test(given.source.slice(end, end + 99)))
+  )
     notes.doubt("it is not valid bash (unexpected token '(')");
   const source = given.source.slice(node.pos, node.end);
   const assignments = prefix.flatMap(({ name, value, append }) =>
