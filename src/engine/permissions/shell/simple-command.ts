@@ -75,11 +75,15 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
 const BEFORE_BRACKET = /^(?:[ \t]|\\\n)*\(/;
 
 /** What `$(find ... | sed ...)` may stand for, among others. */
-const openlyListed = (written: readonly (Word | Assignment)[]): readonly string[] =>
-  written.flatMap((each) => {
+function openlyListed(written: readonly (Word | Assignment)[]): readonly string[] {
+  const found = new Set<string>();
+  for (const each of written) {
     const listed = each.type === 'Word' ? listedBy(each) : undefined;
-    return listed === undefined || listed.isExact ? [] : listed.paths;
-  });
+    if (listed?.isExact === false) for (const path of listed.paths) found.add(path);
+  }
+  // Of too many nothing is known but that they are listed.
+  return found.size > MAX_WORLDS ? [`/${HOLE.below}`] : [...found];
+}
 
 /** What is written because a variable says so. */
 function noteFiles(words: readonly ShellWord[], { scope, notes }: Pick<Frame, 'scope'> & { notes: Notes }): void {
