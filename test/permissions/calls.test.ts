@@ -314,6 +314,9 @@ describe('size', () => {
       `echo ${'x'.repeat(300_000)}`,
     ]) {
       expect(decide(bash(`${filler}\nrm -rf x`), { allow: ['Bash(*)'], deny }).verdict).toBe('deny');
+      for (const disguised of ['r\\m x', '/bin/r""m x', "$'rm' x", 'cat src/../.e""nv', "cat '.env'"]) {
+        expect(decide(bash(`${filler}\n${disguised}`), { allow: ['Bash(*)'], deny }).verdict).toBe('deny');
+      }
       expect(decide(bash(`${filler}\necho ok`), { allow: ['Bash(*)'], deny }).verdict).toBe('ask');
     }
     expect(

@@ -23,6 +23,14 @@ describe('E2 a list of names in place of words', () => {
     'wc -l $(git diff --name-only --diff-filter=d HEAD)',
     'git add src && git commit -qm x && wc -l $(git ls-files)',
     'git fetch; git ls-files | xargs cat',
+    'grep -rl x src | xargs cat',
+    "grep -rl --include='*.ts' x . | sort | head -3 | xargs wc -l",
+    'rg -l x src | xargs head -1',
+    'rg --files | grep -v test | xargs wc -l',
+    "find src -name '*.ts' | grep -E '\\.(ts|md)$' | xargs cat",
+    'find src -name \'*.ts\' | while read -r f; do cat "$f"; done',
+    'find src -print0 | while IFS= read -r -d \'\' f; do head -1 "$f"; done',
+    'while read -r f; do wc -l $f; done < <(git ls-files)',
   ])('%s reads inside of the folders', (command) => {
     expect(judge(command, GIT)).toBe('allow');
   });
@@ -56,6 +64,19 @@ describe('E2 a list of names in place of words', () => {
 
   it.each([
     'cat $(find / -name x)',
+    'grep -rl x / | xargs cat',
+    'grep -Rl x src | xargs cat',
+    'grep -rl x * | xargs cat',
+    'grep -rc x src | xargs cat',
+    'rg -l --json x src | xargs cat',
+    'grep -rl x src | sed s/a/b/ | xargs cat',
+    "find src | grep '-rfx' | xargs cat",
+    'find src |& xargs cat',
+    'find src | while read f; do cat "$f"; done',
+    'find src | while IFS=./ read -r f; do cat "$f"; done',
+    'find src | { read -r f; cat "$f/etc/passwd"; }',
+    'f=src; while read -r f; do :; done < <(find src); cat "$f/etc/passwd"',
+    'grep() { echo /etc/passwd; }; grep -rl x src | xargs cat',
     'cat $(find .. -name x)',
     'cat $(find src -name x)/etc/passwd',
     'cat "$(find src -name x)/etc/passwd"',

@@ -513,6 +513,16 @@ describe('programs that write', () => {
     vi: "'+w .mcp.json'",
     vim: "'+w .mcp.json'",
     nvim: "'+w .mcp.json'",
+    'git maintenance': 'start',
+    'git lfs': 'install',
+  };
+  /** Of what they change a rule is certain. */
+  const COMPILERS = 'gcc g++ cc c++ cpp clang clang++ gfortran gdc ld gold lld ld.lld ld.gold ld.bfd mold as';
+  const CHANGES_K: Readonly<Record<string, string>> = {
+    awk: `'{ print > "k" }' a`,
+    gawk: `'{ print > "k" }' a`,
+    curl: "-w '%output{k}x' u",
+    ...Object.fromEntries(words(COMPILERS).map((key) => [key, '-Wp,-MD,k a'])),
   };
   /** With its value attached; of these two a long name has one dash. */
   const valueOf = (key: string, flag: string): string =>
@@ -665,7 +675,16 @@ describe('programs that write', () => {
           setup: DENY_READ,
           expected: 'deny' as const,
         })),
-        ...(spec.changes === undefined
+        ...(CHANGES_K[key] === undefined
+          ? []
+          : [
+              make(
+                'changes',
+                { command: `${key} ${CHANGES_K[key]}`, setup: DENY_K, expected: 'deny' },
+                { changes: undefined },
+              ),
+            ]),
+        ...(spec.changes === undefined || CHANGES_K[key] !== undefined
           ? []
           : [make('changes', asked(`${key} ${CHANGES[key] ?? ''}`, { allow: ['Bash(*)'] }), { changes: undefined })]),
       ];

@@ -34,7 +34,8 @@ describe('docs/testing.md', () => {
     writeFileSync(join(folder, 'example.test.ts'), example);
     const report = join(folder, 'report.json');
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const args = ['run', '--root', folder, '--reporter=json', `--outputFile=${report}`];
+    // A loaded machine may take longer than a reader's.
+    const args = ['run', '--root', folder, '--testTimeout=60000', '--reporter=json', `--outputFile=${report}`];
     const env = { PATH: process.env['PATH'], HOME: folder };
     // A failed test is in the report, with its words; only a run without a report is thrown as it is.
     await promisify(execFile)(process.execPath, [vitest, ...args], { cwd: folder, env }).catch((error: unknown) => {

@@ -52,11 +52,11 @@ export function judgeCase(wanted: PermissionCase): CaseVerdict {
   return {
     id,
     // What could not be read may have forbidden it.
-    verdict: doubt !== undefined && decision.verdict === 'allow' ? 'error' : decision.verdict,
+    verdict: doubt !== undefined && decision.verdict === 'allow' ? 'ask' : decision.verdict,
     rule: decision.rule ?? null,
     layer: decision.layer ?? null,
     segments: decision.segments ?? [],
-    reason: doubt === undefined ? decision.reason : `${decision.reason} But ${doubt}`,
+    reason: doubt === undefined ? decision.reason : `${asSentence(decision.reason)} But ${doubt}`,
   };
 }
 

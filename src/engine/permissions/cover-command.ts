@@ -5,7 +5,7 @@ import { readableIn } from './judge-paths.js';
 import type { LineContext } from './line-context.js';
 import { isProtected, isWithinRoots, makesRepository } from './path.js';
 import { hasDangers } from './programs/danger.js';
-import { INTERPRETERS } from './programs/effects.js';
+import { INTERPRETERS, movedTo } from './programs/effects.js';
 import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
 import { judgeFileChange, type ReadOnlyUse } from './programs/readonly.js';
 import { isControllingVariable, isHarmlessVariable } from './programs/variables.js';
@@ -36,7 +36,7 @@ const no = (reason: string, more: { path?: string; isOutside?: boolean } = {}): 
 const FREE: Cover = { isCovered: true };
 
 const VARIABLE = "A variable in this command can't be checked before it runs";
-const APPROVAL = 'This command requires approval';
+export const APPROVAL = 'This command requires approval';
 const OUTSIDE_READ = 'Path is outside allowed working directories';
 const NOT_SEEN = 'It may read through links, and could not be looked at everywhere';
 const BROUGHT = 'It may go through a link that this line itself puts there';
@@ -137,10 +137,26 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   ) {
     return no('It runs what comes on its standard input');
   }
+  const outside = findMovedOut(segment, context);
+  if (pattern.kind !== 'exact' && outside !== undefined) return no(OUTSIDE_READ, { path: outside, isOutside: true });
   // Another repository than that of the project names programs of its own.
   if (pattern.kind !== 'exact' && name === 'git' && !runsAtRoot(segment, context)) return no(OTHER_REPOSITORY);
   const written = coverWrites(segment, context);
   return written ?? { isCovered: true, rule };
+}
+
+/** They run what a project says, and may be sent to another one. */
+const RUNNERS = /^(?:npm|pnpm|yarn|bun|make|gmake|ninja|just|go|cargo|uv|poetry)$/;
+
+/** Outside of the folders, where a flag sends a runner to. */
+function findMovedOut(segment: Segment, { policy, places }: CoverContext): string | undefined {
+  if (!RUNNERS.test(basename(nameOf(segment)))) return undefined;
+  const values = segment.words.slice(1).map(({ value }) => value);
+  return values
+    .flatMap((value, at) => movedTo(value, values[at + 1]))
+    .flatMap((folder) => placesOf(folder, segment.folders))
+    .map((place) => places.get(place) ?? place)
+    .find((place) => !isWithinRoots(place, policy.roots));
 }
 
 const TAKES_SCRIPT = /^(?:python[\d.]*|node|nodejs|perl|ruby|php|lua|luajit|Rscript|tclsh|tsx|ts-node)$/;
@@ -261,12 +277,14 @@ function coverRead({ path, follows }: { path: string; follows: boolean }, by: To
   const { policy, places, linked } = context;
   const { folders } = by;
   if (isFree(path)) return no(APPROVAL);
+  // No file is called so, or there is nothing in it.
+  if (path === '' || path === '/dev/null') return FREE;
   // What a substitution prints is read through a descriptor.
   if (path === `/dev/fd/${HOLE.number}`) return FREE;
   const climbs = climbsBack(path);
   if (climbs && hasHole(path)) return no(OUTSIDE_READ, { path, isOutside: true });
   const found = placesOf(path, folders);
-  if (found.length === 0) return no(path === '' ? APPROVAL : 'The folder it runs in is only known when it runs');
+  if (found.length === 0) return no('The folder it runs in is only known when it runs');
   const isOpen = (real: string | undefined): boolean =>
     real !== undefined && (isWithinRoots(real, readableIn(policy)) || policy.book.allow.reads.find(real) !== undefined);
   const raw = rawPaths(path, folders);

@@ -1,5 +1,5 @@
 import { showCommand } from './show.js';
-import { type Cover, type CoverContext, coversOf } from './cover-command.js';
+import { APPROVAL, type Cover, type CoverContext, coversOf } from './cover-command.js';
 import { findHidden } from './hidden.js';
 import { findHit, type Hit } from './judge-command.js';
 import { type LineContext, toLineContext } from './line-context.js';
@@ -73,7 +73,7 @@ export function guardLine(line: JudgedLine): { reason: string; path?: string } |
 
 export interface LineOutcome {
   /** The first thing that nothing covers; undefined when the line may run. */
-  refusal?: Extract<Cover, { isCovered: false }>;
+  refusal?: Refusal;
   rule?: CompiledRule;
   /** It changes files, which the mode accepts. */
   edits: boolean;
@@ -99,7 +99,7 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
   if (exact !== undefined) return { edits: false, isReadOnly: false, rule: exact };
   const isEmpty = reading.segments.length === 0 && reading.redirections.length === 0 && reading.settings.length === 0;
   if (isEmpty && !reading.tests) {
-    return { ...outcome, isReadOnly: false, refusal: { isCovered: false, reason: 'This command requires approval' } };
+    return { ...outcome, isReadOnly: false, refusal: { isCovered: false, reason: APPROVAL } };
   }
   if (reading.hasForeignText && whole === undefined) {
     const reason = "A variable in this command can't be checked before it runs";
@@ -111,7 +111,7 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
   let isOther = false;
   for (const { cover, segment } of coversOf(context)) {
     if (!cover.isCovered) {
-      outcome.refusal ??= cover;
+      outcome.refusal ??= naming(cover, segment, reading);
       outcome.isReadOnly = false;
       if (segment === undefined) isOther = true;
       else open.push(segment);
@@ -123,6 +123,18 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
     if (cover.edits === true) outcome.edits = true;
   }
   return isOther ? { ...outcome, unnamed } : { ...outcome, unnamed, open };
+}
+
+type Refusal = Extract<Cover, { isCovered: false }>;
+
+/** Of several commands, says which one nothing covers. */
+function naming(refusal: Refusal, segment: Segment | undefined, { segments }: CommandReading): Refusal {
+  const isAlone = segments.filter(({ role }) => role === 'run').length < 2;
+  if (segment === undefined || isAlone || refusal.reason !== APPROVAL) return refusal;
+  return {
+    ...refusal,
+    reason: `${APPROVAL}: ${showCommand(showHoles(segment.words.map(({ value }) => value).join(' ')))}`,
+  };
 }
 
 /** Names what hides: a variable where there is one. */

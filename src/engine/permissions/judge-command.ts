@@ -28,7 +28,7 @@ export function findHit(rules: RuleIndex, context: LineContext): Hit | undefined
   const search = new Search(rules, context);
   if (rules.judgesCommands) {
     for (const segment of reading.segments) if (search.command(segment, 0)) return search.best;
-    if (reading.cut && search.text(reading.line, {})) return search.best;
+    if (reading.cut && [reading.line, unquoted(reading.line)].some((text) => search.text(text, {}))) return search.best;
   }
   if (rules.judgesPaths) {
     for (const touched of context.touched()) if (search.touch(touched)) return search.best;
@@ -39,6 +39,9 @@ export function findHit(rules: RuleIndex, context: LineContext): Hit | undefined
 
 /** What parts the words of a line that nobody has read. */
 const BETWEEN_WORDS = /[\s;&|<>()`'"=]+/;
+
+/** As the shell would take quotes and backslashes off: `r\\m`, `/bin/r""m`. */
+const unquoted = (text: string): string => text.replace(/\\\n|\$(?=["'])|["'\\]/g, '');
 
 const MAX_DEPTH = 2;
 
@@ -62,7 +65,7 @@ class Search {
   /** Of a line that is cut, every word that is a forbidden place. */
   places(line: string): boolean {
     const { cwd, home } = this.#context;
-    for (const word of new Set(line.split(BETWEEN_WORDS))) {
+    for (const word of new Set([line, unquoted(line)].flatMap((text) => text.split(BETWEEN_WORDS)))) {
       const path = resolve(cwd, word.startsWith('~/') ? home + word.slice(1) : word);
       const rule = this.#rules.reads.find(path) ?? this.#rules.edits.find(path);
       if (rule !== undefined && word !== '') return this.#add({ rule, isCertain: true, about: word, path });

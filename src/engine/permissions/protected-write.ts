@@ -80,6 +80,9 @@ const OBEYED = [
     ' ',
   ),
   ...'post-commit pre-rebase post-checkout post-merge pre-push post-rewrite pre-receive update post-update'.split(' '),
+  // Agents, commands and skills, and what hooks are written in most of the time.
+  'skill.md',
+  'hook.sh',
 ];
 
 /** What is found below a folder that programs start from may be such a file, unless its name ends otherwise. */
@@ -171,15 +174,25 @@ function findNamed({ reading, factOf }: LineContext): string | undefined {
   for (const segment of reading.segments) {
     if (segment.role === 'wrapper' || segment.role === 'remote') continue;
     const values = segment.words.map(({ value }) => value);
-    if (factOf(segment).use !== undefined || isReader(values) || factOf(segment).written.isKnown) continue;
-    const found = values.slice(1).find((value, at) => {
-      const path = value.replace(/^--[\w-]+=/, '');
-      return PLAIN.test(path) && !LEFT_OUT.test(values[at] ?? '') && !isLeftOut(value) && isProtected(path);
+    const { use, written } = factOf(segment);
+    if (use !== undefined || isReader(values)) continue;
+    const found = values.slice(1).flatMap((value, at) => {
+      if (LEFT_OUT.test(values[at] ?? '') || isLeftOut(value)) return [];
+      const isFlag = value.startsWith('-');
+      const paths = isFlag ? gluedTo(value) : [value];
+      // Of a program that is known only what it may take with a flag is not.
+      const isTold = written.isKnown && (!isFlag || written.takesScripts || basename(values[0] ?? '') === 'git');
+      return isTold ? [] : paths.filter((path) => PLAIN.test(path));
     });
-    if (found !== undefined) return found.replace(/^--[\w-]+=/, '');
+    const named = found.find((path) => isProtected(path));
+    if (named !== undefined) return named;
   }
   return undefined;
 }
+
+/** `--out=a`, `-oa`, `-coverprofile=a`, `-Wl,-Map,a`. */
+const gluedTo = (value: string): string[] =>
+  /[./]/.test(value) ? [...value.split(/[=,]/).slice(1), ...(/^-[A-Za-z]/.test(value) ? [value.slice(2)] : [])] : [];
 
 const isLeftOut = (value: string): boolean => LEFT_OUT.test(/^(-[^=]*)=/.exec(value)?.[1] ?? '');
 

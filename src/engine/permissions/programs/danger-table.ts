@@ -128,10 +128,22 @@ export const DANGERS: Readonly<Record<string, DangerSpec>> = {
     runs: true,
   },
   'git clone': { short: 'uc', values: 'bjo' },
+  'git send-email': { starts: '--to-c --cc-c --hea' },
+  'git daemon': { long: 'access-hook', runs: true },
+  'git svn': { long: 'authors-prog', runs: true },
+  // What is patched may lie outside of the working tree.
+  'git apply': { long: 'unsafe-paths' },
+  'git instaweb': { short: 'dbm', values: 'p', long: 'httpd browser module-path', runs: true },
+  'git web--browse': { short: 'bt', values: 'c', long: 'browser tool', runs: true },
+  'git mergetool': { holds: '../' },
+  'git filter-repo': {
+    long: 'filename-callback file-info-callback message-callback name-callback email-callback refname-callback blob-callback commit-callback tag-callback reset-callback done-callback',
+  },
   'git checkout-index': { long: 'prefix' },
   'git grep': { short: 'O', values: 'ABCefm', long: 'open-files-in-pager', runs: true },
   'git rebase': { short: 'x', values: 'CsX', runs: true },
-  'git difftool': { short: 'x', values: 't', long: 'extcmd', runs: true },
+  // The name of a tool is looked up as a file, from a folder of git's own.
+  'git difftool': { short: 'x', values: 't', long: 'extcmd', holds: '../', runs: true },
   'git filter-branch': {
     long: 'setup env-filter tree-filter index-filter parent-filter msg-filter commit-filter tag-name-filter',
     runs: true,

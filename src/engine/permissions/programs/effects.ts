@@ -86,9 +86,8 @@ export function touchesOf(
     }
     if (isProgram(value)) touches.push(...textTouches(value));
   }
-  // It makes a repository of the folder that it is sent to.
-  if (git?.subcommand === 'init' && git.folders.length > 0)
-    touches.push({ path: under(git.folders, '.'), access: 'write' });
+  // It makes a repository of the folder that it is in, or sent to.
+  if (git?.subcommand === 'init') touches.push({ path: under(git.folders, '.'), access: 'write' });
   for (const start of startsOf(values, written)) {
     for (const touch of touches.slice(opened.length, MAX_STARTED)) {
       if (!/^[/~-]/.test(touch.path)) touches.push({ ...touch, path: under([start], touch.path) });
@@ -137,7 +136,7 @@ function startsOf(values: readonly string[], { isKnown, starts }: Written): stri
   return [...new Set([...(isGit ? [] : unique), ...unique.map((_, at) => under(unique.slice(0, at + 1), '.'))])];
 }
 
-function movedTo(value: string, next: string | undefined): string[] {
+export function movedTo(value: string, next: string | undefined): string[] {
   const [isMove, attached] = MOVES.exec(value) ?? [];
   if (isMove === undefined) return /^-C[^=]/.test(value) ? [value.slice(2)] : [];
   const folder = attached ?? next;

@@ -7,10 +7,14 @@ export interface GitSpec extends FlagSpec {
    * filters, textconv, external diffs. Unasked only where the folder is trusted.
    */
   needsTrust?: boolean;
+  /** It tells of files without opening them. */
+  onlyNames?: boolean;
   accept?(read: ReadFlags): boolean;
 }
 
 const hasNoOperand = ({ operands }: ReadFlags): boolean => operands.length === 0;
+
+const LISTING = ['list', 'contains', 'no-contains', 'merged', 'no-merged', 'points-at'];
 
 // Not `--ext-diff`, `--textconv`, `--output`, `-O`: they run programs that a file names, or write.
 const DIFF_LONG =
@@ -48,16 +52,16 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitSpec>> = {
   branch: {
     short: 'ariqv',
     long:
-      'all remotes list show-current verbose contains= no-contains= merged= no-merged= points-at= sort= format= ' +
+      'all remotes list show-current verbose contains[=] no-contains[=] merged[=] no-merged[=] points-at= sort= format= ' +
       'ignore-case column[=] no-column color[=] no-color abbrev[=] no-abbrev',
-    // Without `--list` an operand is a branch to make.
-    accept: (read) => hasNoOperand(read) || read.flags.has('list'),
+    // Without `--list`, or what stands for it, an operand is a branch to make.
+    accept: (read) => hasNoOperand(read) || LISTING.some((flag) => read.flags.has(flag)),
   },
   tag: {
     short: 'il',
     shortOptional: 'n',
-    long: 'list contains= no-contains= merged= no-merged= points-at= sort= format= ignore-case column[=] color[=]',
-    accept: (read) => hasNoOperand(read) || read.flags.has('list') || read.flags.has('l'),
+    long: 'list contains[=] no-contains[=] merged[=] no-merged[=] points-at= sort= format= ignore-case column[=] color[=]',
+    accept: (read) => hasNoOperand(read) || read.flags.has('l') || LISTING.some((flag) => read.flags.has(flag)),
   },
   remote: {
     short: 'v',
@@ -104,6 +108,7 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitSpec>> = {
   'rev-list': { ...LOG, long: `${LOG_LONG} objects objects-edge disk-usage[=] header timestamp` },
   'ls-files': {
     needsTrust: true,
+    onlyNames: true,
     short: 'cdmosuktvfz',
     shortValue: 'x',
     long:
@@ -140,7 +145,7 @@ export const GIT_READ_ONLY: Readonly<Record<string, GitSpec>> = {
   },
   'cat-file': { needsTrust: true, short: 'tspe' },
   'count-objects': { needsTrust: true, short: 'vH', long: 'verbose human-readable' },
-  'check-ignore': { needsTrust: true, short: 'qvzn', long: 'quiet verbose non-matching no-index' },
+  'check-ignore': { needsTrust: true, onlyNames: true, short: 'qvzn', long: 'quiet verbose non-matching no-index' },
   'diff-tree': {
     needsTrust: true,
     short: `${DIFF_SHORT}rcm`,

@@ -80,13 +80,15 @@ export const isQuietOption = (option: string): boolean =>
 export interface GitUse {
   paths: readonly string[];
   needsTrust: boolean;
+  /** It opens none of them. */
+  onlyNames: boolean;
 }
 
 /** What a git command reads when it is known to change nothing. */
 export function judgeGit(args: readonly string[], table: Readonly<Record<string, GitSpec>>): GitUse | undefined {
   const call = readGit(args);
   if (call.options.length === 1 && call.options[0] === '--version' && args.length === 1)
-    return { paths: [], needsTrust: false };
+    return { paths: [], needsTrust: false, onlyNames: true };
   const isPlain = call.options.every(isQuietOption);
   if (!isPlain || !call.configs.every(isHarmlessConfig)) return undefined;
   const { subcommand } = call;
@@ -108,6 +110,7 @@ export function judgeGit(args: readonly string[], table: Readonly<Record<string,
   return {
     paths: ['.', under(call.folders, '.'), ...call.folders, ...words, ...inCommits, ...ofRanges, ...read.operands],
     needsTrust: spec.needsTrust === true || call.folders.length > 0,
+    onlyNames: spec.onlyNames === true,
   };
 }
 

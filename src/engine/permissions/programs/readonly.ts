@@ -45,7 +45,7 @@ type Judge = (args: readonly string[], tables: ReadOnlyTables) => ReadOnlyUse | 
 const JUDGES: Readonly<Record<string, Judge>> = {
   git: (args, { git }) => {
     const use = judgeGit(args, git);
-    return use && { ...opening(use.paths), needsTrust: use.needsTrust, hasBadFlags: true };
+    return use && { ...TEXT, ...use, hasBadFlags: true };
   },
   find: judgeFind,
   test: judgeTest,
@@ -54,6 +54,7 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   printf: (args) => (isHarmlessFormat(args) ? TEXT : undefined),
   echo: () => TEXT,
   true: () => TEXT,
+  expr: () => TEXT,
   false: () => TEXT,
   ':': () => TEXT,
   egrep: (args, tables) => judgeReadOnly(['grep', ...args], tables),
@@ -76,6 +77,8 @@ export function judgeReadOnly(words: readonly string[], tables: ReadOnlyTables =
   const [name, ...args] = words;
   if (name === undefined) return undefined;
   if (args.length === 1 && isVersionWord(name, args[0] ?? '')) return { ...TEXT, needsTrust: true };
+  const isAsking = args.length === 1 && /^--(?:help|version)$/.test(args[0] ?? '');
+  if (isAsking && (Object.hasOwn(tables.programs, name) || name === 'find' || name === 'sed')) return TEXT;
   if (Object.hasOwn(JUDGES, name)) return JUDGES[name]?.(args, tables);
   const spec = Object.hasOwn(tables.programs, name) ? tables.programs[name] : undefined;
   const read = spec && readFlags(args, spec);

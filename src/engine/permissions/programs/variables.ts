@@ -36,6 +36,10 @@ const CONTROLLING = new Set(
 const CONTROLLING_SHAPE =
   /^(?:LD_|DYLD_|BASH|GIT_|SSH_|NODE_|NPM_|npm_|YARN_|PNPM_|BUN_|DENO_|PYTHON|PIP_|UV_|PERL|RUBY|GEM_|BUNDLE_|JAVA|JDK_|_JAVA|MAVEN_|GRADLE_|GO(?:FLAGS|PATH|ROOT|PROXY|BIN|TOOL)|CARGO|RUST|DOCKER_|KUBE|HELM_|AWS_|SUDO_|XDG_|HIST|PROMPT|GREP_|TAR_|ZIP|UNZIP|RIPGREP_|FZF_|ANSIBLE_|TF_|PHP|LUA|PG|MYSQL|SQLITE|ELECTRON_|DBUS_|SYSTEMD_|LC_MESSAGES_PATH)|(?:PATH|_COMMAND|_PROGRAM|_PAGER|_EDITOR|_OPTIONS|_OPTS|_FLAGS|_ARGS|_PRELOAD|_STARTUP|_HOOK|_INIT|_RC|_SHELL|_PROXY|_proxy|_WRAPPER|_CONFIG|_CONF|ASKPASS)$/;
 
+/** Without a pager nothing is run in its place. */
+export const isHarmlessAssignment = (name: string, value: string): boolean =>
+  /^(?:GIT_|MAN)?PAGER$/.test(name) && /^(?:cat)?$/.test(value);
+
 /** Nothing that runs is another because of it. */
 export const isHarmlessVariable = (name: string): boolean => HARMLESS.has(name) || /^LC_[A-Z]+$/.test(name);
 

@@ -1,3 +1,4 @@
+import { HOLE } from '../shell/hole.js';
 import { changedByGit, hooksOfTemplate } from './git-config.js';
 import { takenByStash } from './git-sweep.js';
 import { isPrintingSed } from './sed.js';
@@ -69,10 +70,10 @@ const REST: WriterSpec = { writes: 'rest' };
 // The first operand is a mode or an owner, unless a flag says that: no path, so that it may count as one.
 const DEEP: WriterSpec = { writes: 'all', spreads: 'R recursive', follows: 'L logical' };
 const SCRIPT: WriterSpec = { writes: 'all', only: 'i in-place', scripts: 'e E', plain: 'aclnpsw0123456789' };
-const AWK: WriterSpec = { writes: 'rest', only: 'i include', scripts: 'e source f file' };
+const AWK: WriterSpec = { writes: 'rest', only: 'i include', scripts: 'e source f file', changes: writtenByAwk };
 const TAR: WriterSpec = {
   writes: 'none',
-  outputs: 'f file',
+  outputs: 'f file g listed-incremental index-file volno-file',
   targets: 'C directory one-top-level',
   unpacks: 'x extract get',
   lists: 'T files-from',
@@ -89,6 +90,12 @@ const COMPRESS: WriterSpec = {
 };
 const OUTPUT: WriterSpec = { writes: 'none', outputs: 'o output' };
 const ZIP7: WriterSpec = { writes: 'all', outputs: 'o' };
+const COMPILER: WriterSpec = {
+  writes: 'none',
+  outputs: 'o MF MJ aux-info serialize-diagnostics dependency-file index-store-path',
+  changes: writtenByCompiler,
+};
+const LINKER: WriterSpec = { writes: 'none', outputs: 'o output Map dependency-file', changes: writtenByCompiler };
 const COPY: WriterSpec = { writes: 'last', joins: 'last' };
 const FROM_ELSEWHERE: WriterSpec = { ...COPY, brings: { with: 'always', what: 'unknown' } };
 const CHECK_OUT: WriterSpec = { writes: 'rest', joins: 'here', brings: { with: 'always', what: 'unknown' } };
@@ -106,14 +113,41 @@ const COMPARE: WriterSpec = { writes: 'none', outputs: 'o output', recurses: 'fo
 const changedByNpm = (args: readonly string[]): string[] =>
   args.some((arg) => /^(?:set|delete|rm|edit|fix)$/.test(arg)) ? [NPM_FILE] : [];
 
-/** Without letters to replace, some make the very file. */
+/** Without letters to replace, some make the very file. What is made for a while in the folder for that is no matter. */
 const madeByMktemp = (args: readonly string[]): string[] =>
-  args.filter((arg) => !arg.startsWith('-') && !arg.includes('XXX'));
+  args.flatMap((arg) => (/^-|^\/tmp\/[^/]*XXX/.test(arg) ? [] : [arg.replace(/X{3,}/, HOLE.star)]));
+
+/** `-MFfile`, `-Wl,-Map=file`, `-Wp,-MD,file`, `-fdump-x=file`: what compilers write besides. */
+function writtenByCompiler(args: readonly string[]): string[] {
+  return args.flatMap((arg) => {
+    if (/^-W[lpa],/.test(arg)) return arg.slice(4).split(/[,=]/);
+    return /^-M[FJ](.+)/.exec(arg)?.slice(1) ?? /^-[a-z][\w-]*=(.+)/.exec(arg)?.slice(1) ?? [];
+  });
+}
+
+/** It is noted for the user which repositories are looked after. */
+const registeredByGit = (args: readonly string[]): string[] =>
+  args.some((arg) => /^(?:start|stop|register|unregister)$/.test(arg)) ? ['~/.gitconfig'] : [];
+
+/** Filters for the user, and hooks. */
+const installedByLfs = (args: readonly string[]): string[] =>
+  args.some((arg) => /^(?:install|uninstall|update)$/.test(arg)) ? ['~/.gitconfig', '.git/hooks'] : [];
+
+/** `-w '%output{file}'`. */
+const writtenByCurl = (args: readonly string[]): string[] =>
+  args.flatMap((arg) => [...arg.matchAll(/%output\{(?:>>)?([^}]{1,300})\}/g)].map(([, name = '']) => name));
 
 /** What a command in front of the files names: `+w a`. */
 function writtenByVim(args: readonly string[]): string[] {
   return args.flatMap((arg) => (/^\+\D/.test(arg) ? arg.split(/[\s+|!]+/).filter((word) => word !== '') : []));
 }
+
+/** `print > "file"`. */
+function writtenByAwk(args: readonly string[]): string[] {
+  return args.flatMap((arg) => [...arg.matchAll(AWK_FILE)].map(([, name = '']) => name));
+}
+
+const AWK_FILE = /\bprintf?\b[^;}\n>]{0,300}>>?\s*"([^"\\]{1,300})"/g;
 
 /** Files of `w` in scripts of sed: the name goes on to the end of the line. */
 function writtenBySed(args: readonly string[]): string[] {
@@ -247,7 +281,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   patchelf: PACK,
   zip: {
     writes: 'first',
-    outputs: 'O output-file',
+    outputs: 'O output-file b temp-path lf logfile-path',
     all: 'm move',
     lists: '@ names-stdin',
     recurses: 'r R recurse-paths recurse-patterns',
@@ -279,12 +313,12 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   iconv: OUTPUT,
   xmllint: OUTPUT,
   xsltproc: OUTPUT,
-  pandoc: OUTPUT,
+  pandoc: { writes: 'none', outputs: 'o output log extract-media' },
   strace: OUTPUT,
   ltrace: OUTPUT,
   flock: { writes: 'first', scripts: 'w E timeout wait conflict-exit-code' },
   script: { writes: 'all', outputs: 'O B I T log-out log-io log-in log-timing', scripts: 'c command' },
-  mktemp: { writes: 'none', changes: madeByMktemp },
+  mktemp: { writes: 'none', targets: 'p tmpdir', changes: madeByMktemp },
   tree: { writes: 'none', outputs: 'o' },
   uniq: REST,
   xxd: REST,
@@ -297,23 +331,40 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
     joinsWith: 'O remote-name-all J remote-header-name',
     outputs: 'o D dump-header c cookie-jar trace-ascii stderr etag-save hsts alt-svc libcurl',
     targets: 'output-dir',
+    changes: writtenByCurl,
   },
   wget: {
     writes: 'none',
     joins: 'here',
-    outputs: 'O output-document o output-file a append-output save-cookies warc-file rejected-log',
+    outputs: 'O output-document o output-file a append-output save-cookies warc-file rejected-log hsts-file',
     targets: 'P directory-prefix',
     brings: { with: 'r m recursive mirror', what: 'unknown' },
   },
-  aria2c: { writes: 'none', joins: 'here', outputs: 'o out', targets: 'd dir' },
-  openssl: { writes: 'none', outputs: 'out keyout' },
-  gpg: OUTPUT,
+  aria2c: {
+    writes: 'none',
+    joins: 'here',
+    outputs: 'o out l log save-session save-cookies server-stat-of',
+    targets: 'd dir',
+  },
+  openssl: { writes: 'none', outputs: 'out keyout writerand outdir CAserial sess_out keylogfile' },
+  gpg: { writes: 'none', outputs: 'o output log-file logger-file status-file attribute-file' },
+  ssh: { writes: 'none', outputs: 'E' },
+  less: { writes: 'none', outputs: 'o O log-file' },
+  shfmt: { writes: 'all', only: 'w write', spreads: 'always' },
+  jsonlint: { writes: 'all', only: 'i in-place' },
+  gitleaks: { writes: 'none', outputs: 'r report-path' },
+  cloc: { writes: 'none', outputs: 'out report-file sql ignored counted found' },
+  ...each('scc, ncdu', OUTPUT),
+  'gh release': { writes: 'none', outputs: 'O output', targets: 'D dir' },
+  'gh run': { writes: 'none', targets: 'D dir' },
+  'gh repo': { writes: 'rest' },
+  ...each('hg cat, hg export', OUTPUT),
+  ...each('hg archive, hg bundle', ALL),
   'ssh-keygen': { writes: 'none', outputs: 'f' },
-  gcc: { writes: 'none', outputs: 'o' },
-  cc: { writes: 'none', outputs: 'o' },
-  clang: { writes: 'none', outputs: 'o' },
-  ld: OUTPUT,
-  as: { writes: 'none', outputs: 'o' },
+  ...each('gcc, g++, cc, c++, cpp, clang, clang++, gfortran, gdc', COMPILER),
+  ...each('ld, gold, lld, ld.lld, ld.gold, ld.bfd, mold', LINKER),
+  as: { writes: 'none', outputs: 'o MD', changes: writtenByCompiler },
+  ar: ALL,
   sqlite3: { writes: 'first' },
   crontab: ALL,
   'npm config': { writes: 'none', changes: changedByNpm },
@@ -327,6 +378,8 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   'git am': { writes: 'none', outputs: 'directory', takesNames: true, here: 'always' },
   'git checkout-index': { writes: 'all', outputs: 'prefix', here: 'always' },
   'git config': { writes: 'none', outputs: 'f file', changes: changedByGit },
+  'git maintenance': { writes: 'none', changes: registeredByGit },
+  'git lfs': { writes: 'none', changes: installedByLfs },
   'git archive': { writes: 'none', outputs: 'o output' },
   'git bundle': { writes: 'rest' },
   'git worktree': { writes: 'rest' },

@@ -35,6 +35,8 @@ export interface Written {
   takesNames: boolean;
   /** Folders that its operands start from. */
   starts: readonly string[];
+  /** Some of its flags take a script, or another text. */
+  takesScripts: boolean;
 }
 
 type Writers = Readonly<Record<string, WriterSpec>>;
@@ -49,6 +51,7 @@ const NOTHING: Written = {
   readsHere: false,
   takesNames: false,
   starts: [],
+  takesScripts: false,
 };
 
 /** The files that a command is known to write. */
@@ -81,6 +84,7 @@ export function findWrites(values: readonly string[], writers: Writers): Written
     readsHere: flagged(args, spec.lists) || (spec.readsHere === true && recurses && operandsOf(args, spec).length < 2),
     takesNames: spec.takesNames === true,
     starts: valuesOf(args, spec.starts),
+    takesScripts: spec.scripts !== undefined,
   };
 }
 
@@ -275,6 +279,7 @@ export function unpackedWrites(args: readonly string[], spec: WriterSpec): Write
 function isFlag(arg: string, flag: string): boolean {
   if (flag.length > 1) {
     const [, name] = /^--([^=]+)/.exec(arg) ?? [];
+    if (name === undefined && arg.includes('=')) return arg.startsWith(`-${flag}=`);
     return arg === `-${flag}` || (name !== undefined && flag.startsWith(name));
   }
   if (!arg.startsWith('-') || arg.startsWith('--')) return false;

@@ -52,12 +52,12 @@ export const SHELL_NAMES: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** What a builtin does to the shell that runs it. Changes the scope; gives what else must be known. */
-export function applyBuiltin(words: readonly ShellWord[], scope: Scope): BuiltinEffect {
+/** What a builtin does to the shell that runs it, where it may read such lines. Changes the scope; gives what else must be known. */
+export function applyBuiltin(words: readonly ShellWord[], scope: Scope, lines: readonly string[]): BuiltinEffect {
   const [{ value: name } = { value: '' }, ...args] = words;
   if (REBINDING.has(name)) return isHarmlessRebinding(name, args) ? NOTHING : { settings: [], doubt: REBINDS };
   const spec = Object.hasOwn(NAMING, name) ? NAMING[name] : undefined;
-  if (spec !== undefined) return applyNaming(words, spec, scope);
+  if (spec !== undefined) return applyNaming(words, spec, { scope, lines });
   switch (name) {
     case 'test':
     case '[':
@@ -99,7 +99,11 @@ function isHarmlessRebinding(name: string, args: readonly ShellWord[]): boolean 
 
 const isName = (value: string | undefined): boolean => value !== undefined && /^[A-Za-z_]\w*$/.test(value);
 
-function applyNaming(words: readonly ShellWord[], spec: FlagSpec, scope: Scope): BuiltinEffect {
+function applyNaming(
+  words: readonly ShellWord[],
+  spec: FlagSpec,
+  { scope, lines }: { scope: Scope; lines: readonly string[] },
+): BuiltinEffect {
   const [{ value: name } = { value: '' }, ...args] = words;
   const isPrinting = name === 'printf';
   const read = readFlags(
@@ -123,10 +127,10 @@ function applyNaming(words: readonly ShellWord[], spec: FlagSpec, scope: Scope):
   }
   const exported = name === 'export' || (read?.flags.has('x') ?? false);
   const targets = (read === undefined ? args.map(({ value }) => value) : names).map((value) => ({ value }));
-  const settings = setEach(targets, scope, { name, exported });
+  const settings = setEach(targets, scope, { name, exported, lines });
   if (READING.has(name)) {
     const own = name === 'read' ? 'REPLY' : 'MAPFILE';
-    if (settings.length === 0) scope.set(own, [HOLE.output]);
+    if (settings.length === 0) scope.set(own, lines);
   }
   if (name === 'getopts') for (const each of ['OPTARG', 'OPTIND']) scope.forget(each);
   return { settings, ...(isOdd && { doubt: EVALUATES }) };
@@ -139,11 +143,13 @@ function isOddTarget(value: string): boolean {
   return hasHole(target) || /[[\]$`]/.test(target) || /^[-+]/.test(target);
 }
 
+const READONLY = { name: 'readonly', exported: false, lines: [HOLE.output] };
+
 /** Sets each name, or forgets what it held. */
 function setEach(
   args: readonly { value: string }[],
   scope: Scope,
-  { name, exported }: { name: string; exported: boolean } = { name: 'readonly', exported: false },
+  { name, exported, lines }: { name: string; exported: boolean; lines: readonly string[] } = READONLY,
 ): Setting[] {
   const settings: Setting[] = [];
   for (const { value } of args) {
@@ -153,7 +159,7 @@ function setEach(
     const isSet = given !== undefined && append === undefined;
     if (isSet) scope.set(target, [given]);
     // What is read comes from a file or a command that was seen.
-    else if (READING.has(name)) scope.set(target, [HOLE.output]);
+    else if (READING.has(name)) scope.set(target, lines);
     else if (name !== 'export' && name !== 'readonly') scope.forget(target);
     else if (given !== undefined) scope.forget(target);
     settings.push({ name: target, exported });

@@ -24,6 +24,8 @@ export interface Notes {
   readonly wrappers: Readonly<Record<string, WrapperSpec>>;
   /** The line moves to other folders somewhere. */
   readonly moves: boolean;
+  /** Something in the line takes what comes on its standard input for names. */
+  readonly takesNames: boolean;
   /** The line leaves loops in the middle somewhere. */
   readonly jumps: boolean;
   /** False when loops have been gone through so often that it must come to an end. */

@@ -1,6 +1,7 @@
 import { type ArithmeticExpression, forEachChild, type ParameterExpansionPart, type SyntaxNode } from 'unbash';
 import { assignedIn, isSafeArithmetic, isSafeNumber, isSafeSubscript } from './arithmetic.js';
 import type { Frame, Notes } from './frame.js';
+import { writtenBySetting } from './variable-file.js';
 
 /** What a look at the words of a command found besides nested commands. */
 export interface Inspected {
@@ -116,5 +117,6 @@ function lookAtParameter(node: ParameterExpansionPart, { frame, notes }: Look): 
   if (operation?.type === 'Default' && operation.operator.endsWith('=')) {
     notes.setting({ name: parameter, exported: false });
     frame.scope.forget(parameter);
+    for (const file of writtenBySetting(parameter, undefined, frame.scope.folders)) notes.redirection(file);
   }
 }

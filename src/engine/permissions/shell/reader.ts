@@ -5,6 +5,7 @@ import {
   type For,
   parse,
   type ParsedScript,
+  type Pipeline,
   type PipelineNode,
   type Select,
   type Statement,
@@ -24,8 +25,9 @@ import { LineClock } from './line-clock.js';
 import { isEvaluatedName, joinFolders, Scope } from './scope.js';
 import { runsWhatItWrites } from './own-file.js';
 import { expandAll, readSimple, textOf, viewOf } from './simple-command.js';
-import { foundBy } from './lister.js';
-import { KNOWN_PRINTERS } from './word.js';
+import { linesOf, linesOfInput, listedBy, listedByPipe } from './lister.js';
+import { writtenBySetting } from './variable-file.js';
+import { KNOWN_PRINTERS, textOfCat } from './word.js';
 import { WRAPPERS, type WrapperSpec } from './wrapper-table.js';
 
 /** Longer lines are asked about, whatever they hold. */
@@ -61,6 +63,7 @@ export function readCommand(line: string, options: ReadOptions = {}): CommandRea
   const notes: Notes = {
     wrappers,
     moves: /\b(?:cd|pushd|popd|source)\b|(?:^|\s)\.\s/.test(line),
+    takesNames: /\b(?:xargs|read|mapfile|readarray|parallel)\b/.test(line),
     jumps: /\b(?:break|continue|return)\b/.test(line),
     spendRound() {
       rounds += 1;
@@ -185,19 +188,23 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
     case 'Command':
       return readSimple(node, frame, notes);
     case 'Pipeline':
-      return readPipeline(node.commands, frame, notes);
+      return readPipeline(node, frame, notes);
     case 'AndOr':
       return readAndOr(node, frame, notes);
     case 'Redirected': {
       let { isPiped } = frame;
+      let inputPaths: Frame['inputPaths'];
       for (const redirect of node.redirects) {
         inspect(redirect, frame, notes);
         const redirection = toRedirection(redirect, viewOf(scope, notes), scope.folders);
         if (redirection !== undefined) notes.redirection(redirection);
-        if (redirect.operator.startsWith('<')) isPiped = true;
+        if (redirect.operator.startsWith('<')) {
+          isPiped = true;
+          inputPaths = redirect.descriptor === undefined ? linesOfInput(redirect) : undefined;
+        }
         if (isForeign(textOf(redirect, viewOf(scope, notes)) ?? '')) notes.mark('foreign');
       }
-      return read(node.command, { ...frame, isPiped, inputText: undefined, inputPaths: undefined }, notes);
+      return read(node.command, { ...frame, isPiped, inputText: undefined, inputPaths }, notes);
     }
     case 'CompoundList':
       return inside(node);
@@ -267,21 +274,26 @@ function read(node: Statement['command'] | CommandNode | CompoundList, frame: Fr
   }
 }
 
-function readPipeline(commands: readonly CommandNode[], frame: Frame, notes: Notes): void {
+function readPipeline({ commands, operators }: Pipeline, frame: Frame, notes: Notes): void {
   if (commands.length === 1 && commands[0] !== undefined) return read(commands[0], frame, notes);
   // They run side by side.
   notes.repeated('itself', () => {
     for (const [index, command] of commands.entries()) {
       const before = commands[index - 1];
-      const piped =
-        before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths: foundBy(before) };
+      const listed = before && notes.takesNames ? listedByPipe(commands.slice(0, index)) : undefined;
+      // `|&` brings messages along.
+      const isExact = listed?.isExact === true && !operators.includes('|&');
+      const inputPaths = listed && linesOf({ ...listed, isExact });
+      const piped = before === undefined ? {} : { isPiped: true, inputText: printedBy(before), inputPaths };
       read(command, { ...frame, scope: frame.scope.clone(), ...piped }, notes);
     }
   });
 }
 
-/** What a plain `echo` prints into a pipe. */
+/** What a plain `echo`, or `cat` of a text, prints into a pipe. */
 function printedBy(node: CommandNode): string | undefined {
+  const text = node.type === 'Command' ? textOfCat(node) : undefined;
+  if (text !== undefined) return text;
   if (node.type !== 'Command' || node.name?.text !== 'echo' || node.prefix.length > 0) return undefined;
   const isPlain = node.suffix.every(
     (part) => part.type === 'Word' && !/[\\$`*?[{~]/.test(part.text) && !/^-[neE]/.test(part.text),
@@ -352,10 +364,12 @@ function readFor(node: For | Select, frame: Frame, notes: Notes): void {
   const counted = node.wordlist?.filter(isCounting) ?? [];
   const others = node.wordlist?.filter((word) => !isCounting(word));
   const words = others && expandAll(others, view, notes);
-  const values = words && [...counted.map(() => HOLE.number), ...words.map(({ value }) => value)];
+  const more = others?.flatMap((word) => listedBy(word)?.paths ?? []) ?? [];
+  const values = words && [...counted.map(() => HOLE.number), ...words.map(({ value }) => value), ...more];
   const name = node.name.value;
   notes.setting({ name, exported: false });
   const unknown = node.type === 'Select' || values === undefined;
+  for (const file of writtenBySetting(name, unknown ? undefined : values, scope.folders)) notes.redirection(file);
   readLoop(frame, notes, (copy) => {
     copy.set(name, unknown ? [HOLE.any] : values.length === 0 ? [''] : values);
     if (node.type === 'Select') copy.forget('REPLY');
@@ -405,6 +419,15 @@ function readFunction(name: Word, body: SyntaxNode, frame: Frame, notes: Notes):
   scope.define(name.value);
 }
 
+/** `[[ -f x ]]` tells what `test -f x` tells. */
+function noteTested(tested: readonly Word[], { scope, role }: Frame, notes: Notes): void {
+  for (const { text, value } of tested) {
+    if (text !== value || !/^\/|\.\./.test(value)) continue;
+    const words = ['test', '-e', value].map((each) => ({ value: each, splits: false }));
+    notes.segment({ words, source: text, folders: scope.folders, assignments: [], role, isPiped: false });
+  }
+}
+
 const COMPARISONS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 
 function readTest(test: TestExpression, frame: Frame, notes: Notes): void {
@@ -412,8 +435,9 @@ function readTest(test: TestExpression, frame: Frame, notes: Notes): void {
     case 'TestUnary':
       if ((test.operator === '-v' || test.operator === '-R') && !/^[A-Za-z_]\w*$/.test(test.operand.text))
         notes.doubt(ARITHMETIC);
-      return;
+      return noteTested([test.operand], frame, notes);
     case 'TestBinary':
+      if (/^-(?:nt|ot|ef)$/.test(test.operator)) noteTested([test.left, test.right], frame, notes);
       if (!COMPARISONS.has(test.operator)) return;
       if (!isSafeNumber(test.left, frame.scope) || !isSafeNumber(test.right, frame.scope)) notes.doubt(ARITHMETIC);
       return;

@@ -1,13 +1,14 @@
 import type { Assignment, Command, Redirection, Word } from 'unbash';
+import { isHarmlessAssignment } from '../programs/variables.js';
 import { applyBuiltin, EVALUATES } from './builtin.js';
 import type { Frame, Notes } from './frame.js';
-import { HOLE, hasHole, isForeign } from './hole.js';
+import { HOLE, hasHole, isForeign, isFree } from './hole.js';
 import { inspect } from './inspect.js';
-import { listedBy } from './lister.js';
+import { linesOfInput, listedBy } from './lister.js';
 import { toRedirection } from './redirection.js';
 import { isEvaluatedName, type Scope, summarise } from './scope.js';
 import { type Inner, type Unwrapped, unwrap } from './unwrap.js';
-import { writtenByVariable } from './variable-file.js';
+import { writtenBySetting, writtenByVariable } from './variable-file.js';
 import { expandText, expandWhole, expandWord, type ShellWord, type WordView } from './word.js';
 
 const MAX_DEPTH = 12;
@@ -21,9 +22,16 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
   const { variables } = inspect(node, given, notes);
   const { scope } = given;
   const plain = viewOf(scope, notes);
+  const views = variables.size === 0 ? [plain] : worldsOf(variables, { scope, notes });
   for (const redirect of node.redirects) {
-    const redirection = toRedirection(redirect, plain, scope.folders);
-    if (redirection !== undefined) notes.redirection(redirection);
+    const targets = new Set<string>();
+    for (const view of views) {
+      const redirection = toRedirection(redirect, view, scope.folders);
+      const key = `${redirection?.target?.value} ${redirection?.text}`;
+      if (redirection === undefined || targets.has(key)) continue;
+      targets.add(key);
+      notes.redirection(redirection);
+    }
     if (isForeign(textOf(redirect, plain) ?? '')) notes.mark('foreign');
   }
   const frame = withInput(node, given, plain);
@@ -39,14 +47,42 @@ export function readSimple(node: Command, given: Frame, notes: Notes): void {
     }
     return;
   }
+  if (
+    given.source.includes('(') &&
+    [node.name, ...node.suffix].some(({ end }) => BEFORE_BRACKET.test(given.source.slice(end, end + 99)))
+  )
+    notes.doubt("it is not valid bash (unexpected token '(')");
   const source = given.source.slice(node.pos, node.end);
-  const assignments = prefix.map(({ name }) => name);
+  const assignments = prefix.flatMap(({ name, value, append }) =>
+    append !== true && value.type === 'Word' && isHarmlessAssignment(name, value.text) ? [] : [name],
+  );
   if (assignments.some(isEvaluatedName)) notes.doubt(EVALUATES);
-  for (const view of variables.size === 0 ? [plain] : worldsOf(variables, { scope, notes })) {
-    const words = expandAll([node.name, ...node.args], view, notes);
+  const written = [node.name, ...node.args];
+  for (const view of views) {
+    const words = expandAll(written, view, notes);
     if (words === undefined) return;
-    runWords(words, { frame, notes, source, assignments, sameShell: true, callsFunctions: true });
+    const run: Run = { frame, notes, source, assignments, sameShell: true, callsFunctions: true };
+    runWords(words, run);
+    for (const path of openlyListed(written)) {
+      const guess = words.map((word) => (isFree(word.value) ? { value: path, splits: word.splits } : word));
+      const inside: Frame = { ...frame, role: frame.role === 'run' ? 'guess' : frame.role, scope: scope.clone() };
+      if (words[0] === guess[0]) runWords(guess, { ...run, frame: inside, sameShell: false });
+    }
   }
+}
+
+/** The parser passes over it; bash does not. */
+const BEFORE_BRACKET = /^(?:[ \t]|\\\n)*\(/;
+
+/** What `$(find ... | sed ...)` may stand for, among others. */
+function openlyListed(written: readonly (Word | Assignment)[]): readonly string[] {
+  const found = new Set<string>();
+  for (const each of written) {
+    const listed = each.type === 'Word' ? listedBy(each) : undefined;
+    if (listed?.isExact === false) for (const path of listed.paths) found.add(path);
+  }
+  // Of too many nothing is known but that they are listed.
+  return found.size > MAX_WORLDS ? [`/${HOLE.below}`] : [...found];
 }
 
 /** What is written because a variable says so. */
@@ -65,7 +101,8 @@ export function expandAll(
 ): ShellWord[] | undefined {
   const words: ShellWord[] = [];
   for (const each of written) {
-    const listed = each.type === 'Word' ? listedBy(each) : undefined;
+    const found = each.type === 'Word' ? listedBy(each) : undefined;
+    const listed = found?.isExact === true ? found.paths.map((value) => ({ value, splits: true })) : undefined;
     if (listed !== undefined) notes.mark('splits');
     const more = listed ?? (each.type === 'Word' ? expandWord(each, view) : [asWord(each, view)]);
     if (!notes.spend(lengthOf(more))) return undefined;
@@ -114,8 +151,8 @@ function withInput(node: Command, frame: Frame, view: WordView): Frame {
   );
   if (input === undefined) return frame;
   const inputText = textOf(input, view);
-  // From a file, or from a descriptor: what it holds is not known.
-  return { ...frame, isPiped: inputText === undefined, inputText, inputPaths: undefined };
+  // From a file, or from a descriptor: what it holds is not known, unless a lister prints it.
+  return { ...frame, isPiped: inputText === undefined, inputText, inputPaths: linesOfInput(input) };
 }
 
 export function viewOf(
@@ -203,10 +240,25 @@ function runWords(words: readonly ShellWord[], run: Run): void {
     if (notes.moves) scope.folders = undefined;
   }
   if (unwrapped !== undefined) return runInner(words, unwrapped, run);
-  const effect = applyBuiltin(words, run.sameShell ? scope : scope.clone());
-  if (effect.settings.length > 0) noteFiles(args, { scope, notes });
-  for (const setting of effect.settings) notes.setting(setting);
+  const lines = linesRead(words, run);
+  const own = run.sameShell ? scope : scope.clone();
+  const effect = applyBuiltin(words, own, lines);
+  for (const setting of effect.settings) {
+    notes.setting(setting);
+    for (const file of writtenBySetting(setting.name, own.valuesOf(setting.name), scope.folders))
+      notes.redirection(file);
+  }
   if (effect.doubt !== undefined) notes.doubt(effect.doubt);
+}
+
+/** What `read` may read, where that is listed. Only a line as it is, in one variable, is a name as it was listed. */
+function linesRead(words: readonly ShellWord[], { frame, notes, source }: Run): readonly string[] {
+  const { inputPaths } = frame;
+  if (inputPaths === undefined || words[0]?.value !== 'read') return [HOLE.output];
+  notes.mark('splits');
+  const isWhole = /^(?:IFS= )?read -r (?:-d ?(?:''|\$'\\0') )?[A-Za-z_]\w*$/.test(source);
+  // Where no line is left it is nothing.
+  return ['', ...(isWhole ? [] : [HOLE.output]), ...inputPaths];
 }
 
 /** These run what they are given in the shell itself. */

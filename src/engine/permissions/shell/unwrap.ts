@@ -141,13 +141,7 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
       }
       return { inner, trust, ...own };
     case 'xargs':
-      return {
-        inner: ((!cutsNames(flags) && found.input) || [HOLE.output]).map((item) => ({
-          words: fillXargs(rest, { flags, item }),
-          at,
-        })),
-        trust,
-      };
+      return unwrapXargs(rest, { flags, at, input: found.input ?? [HOLE.output] });
     case 'parallel':
       return unwrapParallel(words, at);
     case 'line':
@@ -156,6 +150,17 @@ function shapeOf(words: readonly ShellWord[], found: Found): Unwrapped {
     case 'command':
       return unwrapCommand(words, { spec, flags, at, inner, start });
   }
+}
+
+/** With each line that it is known to read; where others may come too, those that are known are guesses. */
+function unwrapXargs(
+  rest: readonly ShellWord[],
+  { flags, at, input }: { flags: ReadFlags['flags']; at: number; input: readonly string[] },
+): Unwrapped {
+  const run = (item: string): Inner => ({ words: fillXargs(rest, { flags, item }), at });
+  const isOpen = input.some(isFree) || cutsNames(flags);
+  if (!isOpen) return { inner: input.map(run), trust: 'clear' };
+  return { inner: [run(HOLE.output)], guesses: input.filter((item) => !isFree(item)).map(run), trust: 'clear' };
 }
 
 /** It parts what it reads at a mark of its own, so that pieces of names are no names of files that were found. */
@@ -361,7 +366,10 @@ function unwrapFind(words: readonly ShellWord[], spec: WrapperSpec): Unwrapped {
   const inner = clauses.flatMap(({ command, name, at }): Inner[] => {
     const isInFolder = name === '-execdir' || name === '-okdir';
     const folder = isInFolder ? { folder: { value: '', splits: false } } : {};
-    const roots = isInFolder ? [`./${HOLE.below}`] : found;
+    // Where nothing is asked of it, what it starts from is found as well.
+    const before = appends ? [] : words.slice(1, at - 1).map(({ value }) => value);
+    const isPlain = before.length <= MAX_ROOTS && before.every((value) => /^[^-(!]/.test(value));
+    const roots = isInFolder ? [`./${HOLE.below}`] : [...found, ...(isPlain ? before : [])];
     return roots.map((root) => ({ words: fill(command, { root, appends }), at, ...folder }));
   });
   const hides = own.slice(1).some(({ value, splits }) => splits || (isFree(value) && literalStart(value) === ''));

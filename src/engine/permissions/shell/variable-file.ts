@@ -1,5 +1,6 @@
 /** Files and folders that git writes because a variable names them. */
 import { isHere, toTree } from '../programs/git.js';
+import { HOLE } from './hole.js';
 import type { Redirection } from './reading.js';
 import type { ShellWord } from './word.js';
 
@@ -7,6 +8,14 @@ const FILE = /^GIT_(?:TRACE\w*|INDEX_FILE|CONFIG|CONFIG_GLOBAL|CONFIG_SYSTEM|RED
 const FOLDER = /^GIT_(?:WORK_TREE|DIR|COMMON_DIR|OBJECT_DIRECTORY)$/;
 /** They switch it on or off, or name a stream that is open. */
 const SWITCH = /^(?:\d*|true|false|yes|no|on|off)$/i;
+
+/** However it is set: by `read`, by a loop, by `${GIT_TRACE:=file}`. */
+export const writtenBySetting = (
+  name: string,
+  values: readonly string[] | undefined,
+  folders: Redirection['folders'],
+): Redirection[] =>
+  (values ?? [HOLE.any]).flatMap((value) => writtenByVariable({ value: `${name}=${value}` }, folders) ?? []);
 
 /** `GIT_TRACE=file`: whoever sets it has the file written. */
 export function writtenByVariable(

@@ -1,4 +1,5 @@
 import type {
+  Command,
   CommandExpansionPart,
   CommandNode,
   DoubleQuotedChild,
@@ -33,7 +34,8 @@ export function expandWord(word: Word, view: WordView): ShellWord[] {
   if (word.parts === undefined && !word.text.includes('~')) return [{ value: word.value, splits: false }];
   const builder = new WordBuilder();
   const parts = partsOf(word, view);
-  for (const [index, part] of parts.entries()) addPart(builder, part, { view, next: parts[index + 1] });
+  for (const [index, part] of parts.entries())
+    addPart(builder, part, { view, next: parts[index + 1], isFirst: index === 0 });
   return builder.finish();
 }
 
@@ -73,6 +75,8 @@ const PLAIN_ANSI_C = /^\$'(?:[^\\']|\\(?:[abeEfnrtv\\'"?]|x[0-9a-fA-F]{2}|[0-7]{
 interface PartContext {
   view: WordView;
   next?: WordPart | undefined;
+  /** It begins the word. */
+  isFirst?: boolean;
   /** Nothing is split, and nothing is matched against names. */
   whole?: boolean;
 }
@@ -108,7 +112,7 @@ function addPart(builder: WordBuilder, part: WordPart, context: PartContext): vo
       if (whole) return builder.add(part.text);
       const items = expandBraces(part.text);
       if (items === undefined) return builder.split(HOLE.any);
-      builder.branch(items);
+      builder.branch(items.map((item) => afterBraces(item, context)));
       return;
     }
     case 'SimpleExpansion':
@@ -131,6 +135,12 @@ function addPart(builder: WordBuilder, part: WordPart, context: PartContext): vo
       builder.add(`/dev/fd/${HOLE.number}`);
       return;
   }
+}
+
+/** Braces come first: what stands in them may be a pattern, or begin with a tilde. */
+function afterBraces(item: string, { view, isFirst = false }: PartContext): string {
+  if (!item.startsWith('~')) return toPattern(item);
+  return isFirst && /^~(?:\/|$)/.test(item) ? toPattern((view.home ?? HOLE.any) + item.slice(1)) : HOLE.any;
 }
 
 function addQuoted(builder: WordBuilder, part: DoubleQuotedChild, view: WordView): void {
@@ -170,7 +180,7 @@ const COUNTS = new Map([
 
 /** The commands of which what they print is known; no function may have such a name. */
 export const KNOWN_PRINTERS: ReadonlySet<string> = new Set(
-  'cat pwd find git head tail sort uniq'.split(' ').concat([...COUNTS.keys()]),
+  'cat pwd find git grep egrep fgrep rg head tail sort uniq'.split(' ').concat([...COUNTS.keys()]),
 );
 
 /** `a | b | wc -l`: what the others print goes nowhere else. */
@@ -199,11 +209,15 @@ function outputOf({ script }: CommandExpansionPart, view: WordView): string {
   const { name, prefix, suffix } = command;
   if (prefix.length > 0 || name === undefined) return HOLE.output;
   if (name.text === 'pwd' && suffix.length === 0) return view.cwd ?? HOLE.output;
+  return textOfCat(command)?.replace(/\n+$/, '') ?? HOLE.output;
+}
+
+/** The text of `cat <<'E'`, where nothing is filled in. */
+export function textOfCat({ name, prefix, suffix }: Command): string | undefined {
   const [only] = suffix;
-  if (name.text !== 'cat' || suffix.length !== 1 || only?.type !== 'HereDoc') return HOLE.output;
-  if (only.descriptor !== undefined || only.operator !== '<<' || only.closing === undefined) return HOLE.output;
-  if (only.delimiter?.quoted !== true && /[$`\\]/.test(only.body.text)) return HOLE.output;
-  return only.body.text.replace(/\n+$/, '');
+  if (name?.text !== 'cat' || prefix.length > 0 || suffix.length !== 1 || only?.type !== 'HereDoc') return undefined;
+  if (only.descriptor !== undefined || only.operator !== '<<' || only.closing === undefined) return undefined;
+  return only.delimiter?.quoted !== true && /[$`\\]/.test(only.body.text) ? undefined : only.body.text;
 }
 
 /** A value as the shell matches it against names. */

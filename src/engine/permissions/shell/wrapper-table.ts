@@ -121,10 +121,7 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   mksh: SHELL,
   rbash: SHELL,
   zsh: OTHER_SHELL,
-  fish: OTHER_SHELL,
-  csh: OTHER_SHELL,
-  tcsh: OTHER_SHELL,
-  pwsh: OTHER_SHELL,
+  ...each('fish, csh, tcsh, pwsh, xonsh, nu, elvish, oil, osh, ysh, murex, ion, rc, es, yash', OTHER_SHELL),
 
   // How a command is run: with which time, order, output, environment.
   env: plain('clear', {
@@ -241,6 +238,8 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
     long: 'tool= leak-check= track-origins= error-exitcode= log-file= suppressions= trace-children= quiet verbose',
   }),
   gdb: plain('guarded', { short: 'q', long: 'args batch quiet' }),
+  pee: { shape: 'lines', trust: 'guarded' },
+  mispipe: { shape: 'lines', trust: 'guarded' },
   hyperfine: {
     shape: 'lines',
     trust: 'guarded',
@@ -337,6 +336,14 @@ export const WRAPPERS: Readonly<Record<string, WrapperSpec>> = {
   ...each(
     'runcon, daemonize, daemon, tsp, nq, dtach, abduco, pueue add, schroot, run0, systemd-nspawn, flatpak-spawn, ' +
       'start-stop-daemon, chpst, softlimit, timelimit, setlock, s6-setuidgid, s6-env, s6-softlimit, with-contenv, ' +
+      'lckdo, zrun, fakechroot, trickle, multitime, zellij run, zellij action, run-one, run-this-one, keep-one-running, ' +
+      'with-lock-ex, really, schedtool, scriptlive, systemd-socket-activate, systemd-notify, debconf, sensible-terminal, ' +
+      'x-terminal-emulator, gnome-terminal, konsole, xfce4-terminal, alacritty, kitty, foot, wezterm, urxvt, st, xinit, startx, ' +
+      'byobu, dvtm, envuidgid, fghack, pgrphack, s6-setlock, execlineb, catatonit, wait-for-it, wait-for-it.sh, dockerize, ' +
+      'xe, gargs, pexec, xjobs, pdsh, pssh, parallel-ssh, clush, nsjail, minijail0, torify, tsocks, graftcp, usewithtor, ' +
+      'faketty, cset, likwid-pin, sbatch, bsub, condor_run, gpg-agent, optirun, primusrun, prime-run, gamemoderun, mangohud, ' +
+      'gamescope, dzdo, ksu, gksu, kdesu, pfexec, sudo-rs, foreman run, honcho run, overmind run, snap run, flatpak run, ' +
+      'qemu-x86_64, qemu-aarch64, qemu-arm, wine, box64, bpftrace, trace-cmd record, landrun, ' +
       'pm2 start, retry, mpirun, mpiexec, srun, pkgx, annotate-output, logsave, uftrace, heaptrack, sandbox-exec, please, winpty, ' +
       'tmux new-session, tmux new, tmux new-window, tmux neww, tmux split-window, tmux splitw, tmux respawn-pane, ' +
       'tmux respawnp, tmux respawn-window, tmux respawnw, tmux run-shell, tmux run, tmux if-shell, tmux if, ' +
