@@ -1,6 +1,6 @@
 import { resolve } from 'node:path/posix';
 import { RULE_LAYERS, type RuleLayer, type WrittenRule } from './layers.js';
-import type { FolderEntry } from './links.js';
+import type { FolderEntry } from './disk-walk.js';
 import { toPosixPath } from './platform.js';
 
 /** Rules and files as a case of `permissions check` describes them. */
@@ -17,7 +17,7 @@ export interface CaseSetup {
   additionalDirectories?: string[];
   privateHosts?: string[];
   platform?: string;
-  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`, `git tracks a b`. */
+  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`, `/a is a repository`, `git tracks a b`. */
   fs?: string[];
   managed?: WrittenRule[] | LayerRules | { permissions?: LayerRules };
   /** The definitions under which tools were approved. */
@@ -56,6 +56,7 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
   const twins = new Map<string, string>();
   const missing = new Set<string>();
   const tracked: string[] = [];
+  const repositories = new Set<string>();
   let swapped: string | undefined;
   for (const fact of facts) {
     // What stands in brackets at the end is about the link.
@@ -69,6 +70,8 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
     if (twin !== undefined && original !== undefined) twins.set(resolve(twin), resolve(original));
     const [, absent] = /^(\/\S+) is missing\b/i.exec(fact) ?? [];
     if (absent !== undefined) missing.add(resolve(absent));
+    const [, repository] = /^(\/\S+) is a (?:git )?repository\b/i.exec(fact) ?? [];
+    if (repository !== undefined) repositories.add(resolve(repository));
     const [, name] = /^git tracks ([^]+)$/.exec(fact) ?? [];
     if (name !== undefined) tracked.push(name);
     swapped ??= /\b(?:swapped|replaced|changed)\b.*?link\b.*?(\/\S+)/i.exec(fact)?.[1];
@@ -76,7 +79,10 @@ export function readFiles(facts: readonly string[] = []): CaseFiles {
   const realPath = (path: string): string => followLinks(path, links);
   return {
     realPath,
-    list: (folder) => linksIn(realPath(folder), links),
+    list: (folder) => [
+      ...linksIn(realPath(folder), links),
+      ...(repositories.has(realPath(folder)) ? [{ name: '.git', kind: 'directory' as const }] : []),
+    ],
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
     tracked,
     isMissing: (path) => missing.has(resolve(path)),

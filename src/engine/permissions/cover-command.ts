@@ -10,7 +10,8 @@ import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
 import { judgeFileChange, type ReadOnlyUse } from './programs/readonly.js';
 import { isControllingVariable, isHarmlessVariable } from './programs/variables.js';
 import type { CommandGrant, CompiledRule } from './rules/rule-index.js';
-import { HOLE, hasHole, isForeign, isFree, literalStart } from './shell/hole.js';
+import { BUILTINS } from './settled.js';
+import { HOLE, hasHole, isDescriptor, isForeign, isFree, literalStart } from './shell/hole.js';
 import { nameOf, type Redirection, type Segment } from './shell/reading.js';
 import { isLiteralWord, type ShellWord } from './shell/word.js';
 
@@ -24,6 +25,8 @@ export interface CoverContext extends LineContext {
   rulesAside: boolean;
   /** A rule that allows every command. */
   whole: CompiledRule | undefined;
+  /** Where links behind patterns lead was looked at. */
+  knowsLinks: boolean;
   /** Some rule forbids commands or paths, so that what is hidden matters even where everything is allowed. */
   isWatched: boolean;
 }
@@ -138,7 +141,7 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
     return no('It runs what comes on its standard input');
   }
   // Another repository than that of the project names programs of its own.
-  if (pattern.kind !== 'exact' && name === 'git' && !runsAtRoot(segment, context)) return no(OTHER_REPOSITORY);
+  if (pattern.kind !== 'exact' && name === 'git' && !runsInProject(segment, context)) return no(OTHER_REPOSITORY);
   const written = coverWrites(segment, context);
   return written ?? { isCovered: true, rule };
 }
@@ -187,13 +190,7 @@ function coverWrites(segment: Segment, context: CoverContext): Cover | undefined
   return undefined;
 }
 
-/** Builtins that change nothing but the shell; what they set is judged with the variables. */
-const BUILTINS = new Set(
-  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout hash'.split(
-    ' ',
-  ),
-);
-
+/** What builtins set is judged with the variables. */
 function coverBuiltin(segment: Segment, context: CoverContext): Cover | undefined {
   const name = nameOf(segment);
   if (name === 'cd' || name === 'pushd') return coverMove(segment, context);
@@ -238,11 +235,12 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
     return no('A word of it may turn out to be a flag');
   if (use.needsTrust && !policy.trusted)
     return no('It may run programs that the project names, and the folder is not trusted');
-  if (use.needsTrust && nameOf(segment) === 'git' && !runsAtRoot(segment, context)) {
+  if (use.needsTrust && nameOf(segment) === 'git' && !runsInProject(segment, context)) {
     return no(OTHER_REPOSITORY);
   }
   if (use.paths.length === 0) return FREE;
-  if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted) return no(APPROVAL);
+  if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted && !context.knowsLinks)
+    return no(APPROVAL);
   for (const path of use.paths) {
     const cover = coverRead({ path, follows: use.follows === true }, segment, context);
     if (!cover.isCovered) return cover;
@@ -250,19 +248,29 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
   return FREE;
 }
 
-/** Below the project there may be folders that look like a repository to git, and are not of its owner's making. */
-function runsAtRoot({ folders, words }: Segment, { policy, places }: CoverContext): boolean {
+/**
+ * Below the project there may be folders that look like a repository to git, and are not of its owner's making: elsewhere
+ * than at its root git is that of the project only where it was seen that there is none on the way.
+ */
+export function runsInProject(segment: Segment, context: LineContext): boolean {
+  const { folders, words } = segment;
+  const { policy, places } = context;
   const moved = readGit(words.slice(1).map(({ value }) => value)).folders;
   const found = folders?.map((folder) => resolve(folder, ...moved)) ?? [];
-  return found.length > 0 && found.every((folder) => policy.roots.includes(places.get(folder) ?? folder));
+  const isOwn = (folder: string): boolean => {
+    const place = places.get(folder);
+    if (policy.roots.includes(place ?? folder)) return true;
+    if (place === undefined || !isWithinRoots(place, policy.roots)) return false;
+    return context.isAbsent({ how: 'repository', place }, segment);
+  };
+  return found.length > 0 && found.every(isOwn);
 }
 
 function coverRead({ path, follows }: { path: string; follows: boolean }, by: Toucher, context: CoverContext): Cover {
   const { policy, places, linked } = context;
   const { folders } = by;
   if (isFree(path)) return no(APPROVAL);
-  // What a substitution prints is read through a descriptor.
-  if (path === `/dev/fd/${HOLE.number}`) return FREE;
+  if (isDescriptor(path)) return FREE;
   const climbs = climbsBack(path);
   if (climbs && hasHole(path)) return no(OUTSIDE_READ, { path, isOutside: true });
   const found = placesOf(path, folders);

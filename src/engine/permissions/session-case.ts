@@ -2,7 +2,10 @@
 import type { FileStat, PermissionMode, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { createSha256 } from '../workspace/sha256.js';
+import type { Disk } from './disk-walk.js';
 import type { PermissionCall } from './policy.js';
+import type { RuleBook } from './rules/book.js';
+import type { Seen } from './seen.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -14,6 +17,8 @@ export interface Grounds {
   /** Each place as the tool names it, and with its links resolved. */
   places: ReadonlyMap<string, string>;
   mode: PermissionMode;
+  /** What was looked for on the disk, and where it was found. */
+  seen: readonly string[];
   /** What a tool of a server is. */
   definition?: string;
 }
@@ -27,24 +32,39 @@ export interface ToolCall {
 
 export type Place = ToolAccess & { real: string; kind?: FileStat['kind']; matches?: string };
 
-export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> =>
-  toGrounds(scope, call, await placesOf(scope, call));
+export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> => {
+  const places = await placesOf(scope, call);
+  const seen = looksAround(scope, call) ? await seenBy(scope, { call, places, book: await rulesOf(scope) }) : [];
+  return toGrounds(scope, call, { places, seen });
+};
 
-export const toGrounds = ({ state, mcp }: SessionScope, { tool }: ToolCall, places: readonly Place[]): Grounds => {
+export const toGrounds = (
+  { state, mcp }: SessionScope,
+  { tool }: ToolCall,
+  { places, seen }: { places: readonly Place[]; seen: readonly Seen[] },
+): Grounds => {
   const touched = places.map(({ path, real, access }) => ({ path, real, access }));
-  return ground({ cwd: state.cwd, mode: state.mode, touched, definition: mcp.definitionOf(tool.name) });
+  const found = seen.map(({ at, pattern: _, ...lookup }) => JSON.stringify([lookup, at]));
+  return ground({ cwd: state.cwd, mode: state.mode, touched, seen: found, definition: mcp.definitionOf(tool.name) });
 };
 
 const ground = ({
   cwd,
   mode,
   touched,
+  seen,
   definition,
-}: Pick<Grounds, 'cwd' | 'mode' | 'touched'> & { definition: string | undefined }): Grounds => ({
-  key: JSON.stringify([cwd, touched.map(({ path, real, access }) => [path, real, access]), definition]),
+}: Pick<Grounds, 'cwd' | 'mode' | 'touched' | 'seen'> & { definition: string | undefined }): Grounds => ({
+  key: JSON.stringify([
+    cwd,
+    touched.map(({ path, real, access }) => [path, real, access]),
+    definition,
+    ...(seen.length > 0 ? [seen] : []),
+  ]),
   cwd,
   mode,
   touched,
+  seen,
   places: new Map(touched.map(({ path, real }) => [path, real])),
   ...(definition !== undefined && { definition }),
 });
@@ -58,6 +78,7 @@ export const groundsOfAnswer = (shown: Grounds, now: Grounds): Grounds =>
     cwd: shown.cwd,
     mode: shown.mode,
     touched: now.touched.map(({ path, real, access }) => ({ path, real: shown.places.get(path) ?? real, access })),
+    seen: now.seen,
     definition: shown.definition,
   });
 
@@ -79,30 +100,55 @@ const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCa
   );
 
 /** Where links lead that the patterns of a shell line match. */
-async function linkedPlaces({ state, guard, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> {
-  if (tool.name !== 'Bash' || typeof input.command !== 'string' || workspace.list === undefined) return [];
+async function linkedPlaces(scope: SessionScope, call: ToolCall): Promise<Place[]> {
+  const disk = diskOf(scope);
+  const { state, guard } = scope;
+  if (!looksAround(scope, call) || disk === undefined) return [];
   const { findLinked } = await import('./links.js');
-  const { list, realPath, readFile } = workspace;
-  const found = await findLinked(
-    input.command,
-    { cwd: state.cwd, home: guard.home },
-    {
-      list: (folder) => list.call(workspace, folder),
-      realPath: (path) => realPath.call(workspace, path),
-      readFile: (path, options) => readFile.call(workspace, path, options),
-    },
-  );
+  const found = await findLinked(call.input.command as string, { cwd: state.cwd, home: guard.home }, disk);
   return found.map((each) => ({ ...each, access: 'read' }));
 }
 
+/** What of a shell line was looked for on the disk, to know whether the rules are about it. */
+export async function seenBy(
+  scope: SessionScope,
+  { call, places, book }: { call: ToolCall; places: readonly Place[]; book: RuleBook },
+): Promise<Seen[]> {
+  const disk = diskOf(scope);
+  if (!looksAround(scope, call) || disk === undefined) return [];
+  const { lookupsOf } = await import('./seek.js');
+  const { toPolicy } = await import('./session-policy.js');
+  const lookups = lookupsOf(toPermissionCall(scope, call, { places, seen: [] }), toPolicy(scope, book));
+  if (lookups.length === 0) return [];
+  const { findSeen } = await import('./disk-look.js');
+  return findSeen(lookups, scope.state.roots, disk);
+}
+
+export const rulesOf = ({ guard, state, config }: SessionScope): Promise<RuleBook> =>
+  guard.rules({ turn: state.turnRules, deny: config.disallowedTools });
+
+const looksAround = ({ workspace }: SessionScope, { tool, input }: ToolCall): boolean =>
+  tool.name === 'Bash' && typeof input.command === 'string' && workspace.list !== undefined;
+
+function diskOf({ workspace }: SessionScope): Disk | undefined {
+  const { list, realPath, readFile } = workspace;
+  return (
+    list && {
+      list: (folder) => list.call(workspace, folder),
+      realPath: (path) => realPath.call(workspace, path),
+      readFile: (path, options) => readFile.call(workspace, path, options),
+    }
+  );
+}
+
 export const toPermissionCall = (
-  { state }: SessionScope,
+  scope: SessionScope,
   { tool, input }: ToolCall,
-  places: readonly Place[],
+  { places, seen = [] }: { places: readonly Place[]; seen?: readonly Seen[] },
 ): PermissionCall => ({
   tool: tool.name,
   input,
-  readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
+  readOnly: tool.isReadOnly(input, { cwd: scope.state.cwd }),
   edits: tool.edits ?? false,
   accesses: places.map(({ path, real, access, kind, matches }) => ({
     path: real,
@@ -111,5 +157,6 @@ export const toPermissionCall = (
     ...(kind && { kind }),
     ...(matches !== undefined && { matches }),
   })),
+  ...(looksAround(scope, { tool, input }) && { seen, knowsLinks: true }),
   ...(typeof input.command === 'string' && { command: input.command }),
 });
