@@ -43,6 +43,8 @@ const APPROVAL = 'This command requires approval';
 const OUTSIDE_READ = 'Path is outside allowed working directories';
 const NOT_SEEN = 'It may read through links, and could not be looked at everywhere';
 const BROUGHT = 'It may go through a link that this line itself puts there';
+const UNTRUSTED_PROGRAMS = 'It may run programs that the project names, and the folder is not trusted';
+const UNTRUSTED_LINKS = 'It goes through links below folders, and the folder is not trusted';
 const OTHER_REPOSITORY = 'It may run programs that the repository there names';
 const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
 const OUTSIDE_LINK = 'A link would lead outside allowed working directories';
@@ -233,8 +235,8 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
   if (words.some(({ value }) => isForeign(value))) return no(VARIABLE);
   if (use.hasBadFlags && words.some((_, at) => at > 0 && mayBeFlag(words, at)))
     return no('A word of it may turn out to be a flag');
-  if (use.needsTrust && !policy.trusted)
-    return no('It may run programs that the project names, and the folder is not trusted');
+  if (use.needsTrust && !policy.trusted && !knowsAllLinks(use, segment, context))
+    return no(use.isForLinks === true ? UNTRUSTED_LINKS : UNTRUSTED_PROGRAMS);
   if (use.needsTrust && nameOf(segment) === 'git' && !runsInProject(segment, context)) {
     return no(OTHER_REPOSITORY);
   }
@@ -246,6 +248,20 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
     if (!cover.isCovered) return cover;
   }
   return FREE;
+}
+
+/** Whatever it opens through links was looked at: those below its folders, and that there are none below files. */
+function knowsAllLinks(
+  { isForLinks, follows, paths }: ReadOnlyUse,
+  { folders }: Segment,
+  context: CoverContext,
+): boolean {
+  if (isForLinks !== true || !context.knowsLinks) return false;
+  const isFile = (path: string): boolean => {
+    const found = hasHole(path) ? [] : placesOf(path, folders);
+    return isDescriptor(path) || (found.length > 0 && found.every((place) => context.kindOf(place) === 'file'));
+  };
+  return follows === true || paths.every(isFile);
 }
 
 /**

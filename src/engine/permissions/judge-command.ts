@@ -1,4 +1,5 @@
 import { basename, dirname, relative, resolve } from 'node:path/posix';
+import type { Toucher } from './brought.js';
 import { readLine } from './command.js';
 import type { LineContext, LineTouch } from './line-context.js';
 import { isInside } from './path.js';
@@ -159,11 +160,9 @@ class Search {
 
   /** The rule that a path with holes may fall under, where something is there that it may be. */
   #possible(form: string, given: LineTouch): Found | undefined {
-    const { access } = given.touch;
-    // Git matches patterns against what is in commits, too.
-    const isGit = 'words' in given.by && nameOf(given.by as Segment) === 'git';
-    const isRead = access === 'read' || (access === 'mention' && !isGit);
-    const lookup = isRead && !isFree(form) ? toLookup(form, access, this.#context.listsTracked()) : undefined;
+    const { touch, by } = given;
+    const isRead = touch.access === 'read' || touch.access === 'mention';
+    const lookup = isRead && !isFree(form) ? toLookup(form, by, this.#context) : undefined;
     const isMeant = ({ pattern }: { pattern: PathPattern }): boolean =>
       lookup === undefined || !this.#isAbsent(pattern, lookup, given);
     const found = this.#rules.reads.possible(form).find(isMeant);
@@ -230,12 +229,14 @@ function look(index: RuleIndex['reads'], form: string, key: PathKey | undefined)
   return rule && { rule, isCertain: key !== undefined };
 }
 
-/** Where a path with holes is looked for. */
-function toLookup(form: string, access: Touch['access'], listsTracked: boolean): Lookup {
-  // Programs match patterns in their own ways where the shell finds nothing.
-  if (access === 'mention' && isPattern(form)) return { how: 'below', place: dirname(`${literalStart(form)}x`) };
+/** Where a path with holes is looked for; undefined where that is not only on the disk. */
+function toLookup(form: string, by: Toucher, { factOf, listsTracked }: LineContext): Lookup | undefined {
+  const segment = 'words' in by ? (by as Segment) : undefined;
+  // Programs match patterns in their own ways where the shell finds nothing, git also against what is in commits.
+  if (segment !== undefined && isPattern(form) && factOf(segment).use === undefined)
+    return nameOf(segment) === 'git' ? undefined : { how: 'below', place: dirname(`${literalStart(form)}x`) };
   const at = form.indexOf(HOLE.below);
-  if (at === -1 || !listsTracked) return { how: 'matched', place: form };
+  if (at === -1 || !listsTracked()) return { how: 'matched', place: form };
   const end = tailOf(form);
   const includes = end === '' || end.includes('/') || hasHole(end) ? {} : { includes: [`*${end}`] };
   return { how: 'listed', place: form.slice(0, at).replace(/(?<=.)\/+$/, ''), ...includes };

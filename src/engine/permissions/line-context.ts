@@ -49,6 +49,8 @@ export interface LineContext {
   places: ReadonlyMap<string, string>;
   /** Whether a place, as the line names it, is known to be there. */
   isThere(place: string): boolean;
+  /** What is known to be there. */
+  kindOf(place: string): JudgedAccess['kind'];
   /** Where links lead that its patterns match, by the whole pattern. */
   linked: ReadonlyMap<string, readonly string[]>;
   cwd: string;
@@ -76,7 +78,7 @@ export function toLineContext(
   let touched: readonly LineTouch[] | undefined;
   let ways: Ways | undefined;
   let brought: readonly Brought[] | undefined;
-  const kindOf = (place: string): string | undefined =>
+  const kindOf = (place: string): JudgedAccess['kind'] =>
     accesses.find(({ given, path, kind }) => kind !== undefined && (given ?? path) === place)?.kind;
   const factOf = factsOf(reading, tables);
   const context = {
