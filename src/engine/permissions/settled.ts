@@ -4,7 +4,7 @@ import { type Brought, broughtTo, type Toucher } from './brought.js';
 import { foldNames } from './path.js';
 import type { Lookup } from './seen.js';
 import type { SegmentFact } from './segment-fact.js';
-import { hasHole } from './shell/hole.js';
+import { HOLE, hasHole } from './shell/hole.js';
 import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
 
 /** Builtins that change nothing but the shell. */
@@ -35,8 +35,8 @@ export function isSettled(
   const { segments, redirections, settings, doubts, cut, background } = reading;
   if (doubts.length > 0 || cut || settings.some(({ name }) => name.startsWith('GIT_'))) return false;
   if ('assignments' in by && (by as Segment).assignments.some((name) => name.startsWith('GIT_'))) return false;
-  const isBefore = (each: Toucher): boolean =>
-    each !== by && (background || (each.when?.first ?? 0) <= (by.when?.last ?? Infinity));
+  const isBefore = (each: Segment | CommandReading['redirections'][number]): boolean =>
+    each !== by && !isSame(each, by) && (background || (each.when?.first ?? 0) <= (by.when?.last ?? Infinity));
   const isClear = (path: string): boolean => !hasHole(path) && !MAKES_REPOSITORY.test(foldNames(path));
   const isQuiet = (segment: Segment): boolean => {
     if (segment.role === 'remote' || segment.role === 'wrapper' || segment.isFunction === true) return true;
@@ -45,10 +45,20 @@ export function isSettled(
     return makesNamed(segment) && [...written.paths].every(isClear);
   };
   if (!segments.filter(isBefore).every(isQuiet)) return false;
-  if (redirections.some((each) => each.writes && isBefore(each) && !isClear(each.target?.value ?? ''))) return false;
+  if (redirections.some((each) => each.writes && isBefore(each) && !isClear(each.target?.value ?? HOLE.any)))
+    return false;
   const isFile = ({ sources, isLink = false }: Brought): boolean =>
     how !== 'repository' && !isLink && sources !== undefined && sources.every((source) => kindOf(source) === 'file');
   return broughtTo(brought(), { path: place, access: 'read', follows: true }, by).every(isFile);
+}
+
+/** A command, and what it may be: `npx eslint` and `eslint`. */
+function isSame(one: Toucher & Partial<Segment>, other: Toucher & Partial<Segment>): boolean {
+  if (one.role !== 'guess' && other.role !== 'guess') return false;
+  const outer = one.outer?.words;
+  return (
+    (outer !== undefined && (outer === other.outer?.words || outer === other.words)) || other.outer?.words === one.words
+  );
 }
 
 const isMove = (segment: Segment): boolean => /^(?:cd|pushd|popd)$/.test(nameOf(segment));

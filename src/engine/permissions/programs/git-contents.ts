@@ -11,8 +11,9 @@ interface Shows {
   without?: RegExp;
 }
 
+/** Behind -S and -G stands what is searched for. */
 const PATCH =
-  /^-[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff|chec|dd$)/;
+  /^-(?![SG])[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff|chec|dd$)/;
 const NAMES =
   /^(?:-s|--(?:no-patch|name-only|name-status|stat|numstat|shortstat|dirstat|cumulative|summary|compact-summary|raw|quiet)(?:=.*)?)$/;
 
