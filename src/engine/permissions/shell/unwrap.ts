@@ -415,13 +415,16 @@ export function pathsFound(words: readonly ShellWord[]): string[] {
   const isOpen = (value: string, at: number): boolean =>
     /^(?:-o|-or|,)$/.test(value) || (isNot(at) && !/^-i?(?:path|name|wholename)$/.test(values[at + 1] ?? ''));
   const isPlain = names.length === 1 && !values.some(isOpen);
-  return rootsOf(words).map((root) => root + HOLE.below + (isPlain ? endOf(names[0] ?? '') : ''));
+  return rootsOf(words).map((root) => root + HOLE.below + (isPlain ? endOf(names[0] ?? '', root) : ''));
 }
 
-/** Of any other pattern than `*.ts` the end is one of a name that may be a whole one. */
-function endOf(name: string): string {
-  const [, star, end = ''] = /^([*\uE002])?[^]*?([^*?[\]\\/\uE000-\uE005]*)$/.exec(name) ?? [];
-  return star !== undefined && name.length === end.length + 1 ? end : end && HOLE.below + end;
+/** How names end that fit. Of any other pattern than `*.ts` that is the end of a name which may be a whole one. */
+function endOf(name: string, root: string): string {
+  const end = /[^*?[\]\\/\uE000-\uE005]*$/.exec(name)?.[0] ?? '';
+  // The folder that it begins in is found itself if it is called so.
+  if (end === '' || root.replace(/\/+$/, '').endsWith(end)) return '';
+  if (/^[*\uE002]$/.test(name.slice(0, name.length - end.length))) return end;
+  return hasHole(root) ? '' : HOLE.below + end;
 }
 
 function rootsOf(words: readonly ShellWord[]): string[] {
