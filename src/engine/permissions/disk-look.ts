@@ -2,7 +2,8 @@
 import { dirname } from 'node:path/posix';
 import { type Budget, type Disk, look, MAX_BATCH, MAX_LOOKED, takeWalk, type Walk, walkNames } from './disk-walk.js';
 import { foldNames } from './path.js';
-import { endsAs, foldPattern, matchesPath, type PathPattern, reachesBelow } from './rules/path-pattern.js';
+import { endsAs, foldPattern } from './rules/fold-pattern.js';
+import { matchesPath, type PathPattern, reachesBelow } from './rules/path-pattern.js';
 import { fitsIncludes, keyOf, type Lookup, type Seen } from './seen.js';
 import { HOLE, hasHole, tailOf } from './shell/hole.js';
 

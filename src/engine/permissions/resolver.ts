@@ -135,7 +135,7 @@ const REQUEST_ALLOWED: HookOpinion = { verdict: 'allow', reason: 'A PermissionRe
 async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Promise<Judgement> {
   const places = await placesOf(scope, { tool, input });
   const book = await rulesOf(scope);
-  const seen = await seenBy(scope, { call: { tool, input }, places, book });
+  const seen = await seenBy(scope, { tool, input }, { places, book });
   // Loaded with the first call that is judged: the parser of shell lines is large.
   const { decideWithHook } = await import('./decide-hooked.js');
   const { toPolicy } = await import('./session-policy.js');

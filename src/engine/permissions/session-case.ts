@@ -2,7 +2,6 @@
 import type { FileStat, PermissionMode, ToolAccess, WholeTool } from '../../protocol/index.js';
 import type { SessionScope } from '../scope.js';
 import { createSha256 } from '../workspace/sha256.js';
-import type { Disk } from './disk-walk.js';
 import type { PermissionCall } from './policy.js';
 import type { RuleBook } from './rules/book.js';
 import type { Seen } from './seen.js';
@@ -30,12 +29,17 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
+/** What is known of a call before it is looked for more. */
+export interface Known {
+  places: readonly Place[];
+  book: RuleBook;
+}
+
 export type Place = ToolAccess & { real: string; kind?: FileStat['kind']; matches?: string };
 
 export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> => {
   const places = await placesOf(scope, call);
-  const seen = looksAround(scope, call) ? await seenBy(scope, { call, places, book: await rulesOf(scope) }) : [];
-  return toGrounds(scope, call, { places, seen });
+  return toGrounds(scope, call, { places, seen: await seenBy(scope, call, { places, book: await rulesOf(scope) }) });
 };
 
 export const toGrounds = (
@@ -86,8 +90,10 @@ export const groundsOfAnswer = (shown: Grounds, now: Grounds): Grounds =>
 export const markOfGrounds = ({ key }: Grounds): string => createSha256().update(key).digest('base64url');
 
 export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Place[]> {
-  const [named, linked] = await Promise.all([namedPlaces(scope, call), linkedPlaces(scope, call)]);
-  return [...named, ...linked];
+  const named = namedPlaces(scope, call);
+  if (!looksAround(scope, call)) return named;
+  const { linkedPlaces } = await import('./session-disk.js');
+  return (await Promise.all([named, linkedPlaces(scope, call)])).flat();
 }
 
 const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
@@ -99,47 +105,15 @@ const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCa
     }),
   );
 
-/** Where links lead that the patterns of a shell line match. */
-async function linkedPlaces(scope: SessionScope, call: ToolCall): Promise<Place[]> {
-  const disk = diskOf(scope);
-  const { state, guard } = scope;
-  if (!looksAround(scope, call) || disk === undefined) return [];
-  const { findLinked } = await import('./links.js');
-  const found = await findLinked(call.input.command as string, { cwd: state.cwd, home: guard.home }, disk);
-  return found.map((each) => ({ ...each, access: 'read' }));
-}
-
 /** What of a shell line was looked for on the disk, to know whether the rules are about it. */
-export async function seenBy(
-  scope: SessionScope,
-  { call, places, book }: { call: ToolCall; places: readonly Place[]; book: RuleBook },
-): Promise<Seen[]> {
-  const disk = diskOf(scope);
-  if (!looksAround(scope, call) || disk === undefined) return [];
-  const { lookupsOf } = await import('./seek.js');
-  const { toPolicy } = await import('./session-policy.js');
-  const lookups = lookupsOf(toPermissionCall(scope, call, { places, seen: [] }), toPolicy(scope, book));
-  if (lookups.length === 0) return [];
-  const { findSeen } = await import('./disk-look.js');
-  return findSeen(lookups, scope.state.roots, disk);
-}
+export const seenBy = async (scope: SessionScope, call: ToolCall, known: Known): Promise<readonly Seen[]> =>
+  looksAround(scope, call) ? (await import('./session-disk.js')).findSeenBy(scope, call, known) : [];
 
 export const rulesOf = ({ guard, state, config }: SessionScope): Promise<RuleBook> =>
   guard.rules({ turn: state.turnRules, deny: config.disallowedTools });
 
 const looksAround = ({ workspace }: SessionScope, { tool, input }: ToolCall): boolean =>
   tool.name === 'Bash' && typeof input.command === 'string' && workspace.list !== undefined;
-
-function diskOf({ workspace }: SessionScope): Disk | undefined {
-  const { list, realPath, readFile } = workspace;
-  return (
-    list && {
-      list: (folder) => list.call(workspace, folder),
-      realPath: (path) => realPath.call(workspace, path),
-      readFile: (path, options) => readFile.call(workspace, path, options),
-    }
-  );
-}
 
 export const toPermissionCall = (
   scope: SessionScope,

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path/posix';
-import { foldNames } from '../path.js';
 import { HOLE, hasHole } from '../shell/hole.js';
 import { looksLikeFile } from './file-name.js';
 import { type GlobToken, matchesGlob, mayMatchGlob, parseGlob, toSearchGlob } from './glob.js';
@@ -107,31 +106,6 @@ export function matchesPath(pattern: PathPattern, path: string): boolean {
   return isBelow(start, path) && matchesSteps(pattern.steps, namesOf(path.slice(start === '/' ? 0 : start.length)));
 }
 
-/** False when the pattern ends with another name than this one. */
-export function endsAs({ steps, anchor }: PathPattern, name: string): boolean {
-  const last = steps.at(-1);
-  if (steps.length === 0) return anchor === '/' || anchor.endsWith(`/${name}`);
-  return last === undefined || matchesName(last, name);
-}
-
-/** The pattern as it is where letter case does not matter, nor other forms of a letter. */
-export const foldPattern = (pattern: PathPattern): PathPattern => ({
-  ...pattern,
-  anchor: foldNames(pattern.anchor),
-  steps: pattern.steps.map(foldStep),
-});
-
-function foldStep(step: Step): Step {
-  if (step === undefined) return undefined;
-  if ('name' in step) return { name: foldNames(step.name) };
-  // Of some letters any letter is made, which matches more.
-  return {
-    tokens: step.tokens.map((token) =>
-      token.kind === 'text' ? { ...token, text: foldNames(token.text) } : { kind: token.kind },
-    ),
-  };
-}
-
 /** True when the steps can be taken through the names, from one of them on. */
 export function matchesSteps(steps: readonly Step[], names: readonly string[], start = 0): boolean {
   let step = 0;
@@ -156,7 +130,7 @@ export function matchesSteps(steps: readonly Step[], names: readonly string[], s
   return true;
 }
 
-function matchesName(step: NonNullable<Step>, name: string): boolean {
+export function matchesName(step: NonNullable<Step>, name: string): boolean {
   return 'name' in step ? step.name === name : matchesGlob(step.tokens, name);
 }
 
