@@ -7,7 +7,8 @@ import { matchesPath, type PathPattern, reachesBelow } from './rules/path-patter
 import { fitsIncludes, keyOf, type Lookup, type Seen } from './seen.js';
 import { HOLE, hasHole, tailOf } from './shell/hole.js';
 
-const MAX_LOOKUPS = 256;
+/** Places that are looked at for one line. */
+const MAX_GROUPS = 64;
 
 /** What there is of it. What could not be looked at to the end is not among it. */
 export const findSeen = (lookups: readonly Lookup[], roots: readonly string[], disk: Disk): Promise<Seen[]> =>
@@ -15,10 +16,10 @@ export const findSeen = (lookups: readonly Lookup[], roots: readonly string[], d
 
 /** Many lookups of one place are one walk. */
 export function* lookAround(lookups: readonly Lookup[], roots: readonly string[]): Walk<Seen[]> {
-  const groups = Map.groupBy(lookups.slice(0, MAX_LOOKUPS), keyOf);
+  const groups = [...Map.groupBy(lookups, keyOf).values()];
   const budget = { left: MAX_LOOKED };
   const seen: Seen[] = [];
-  for (const group of groups.values()) {
+  for (const group of groups.slice(0, MAX_GROUPS)) {
     const [first] = group;
     if (first === undefined) continue;
     const hunt = new Hunt(group);

@@ -161,12 +161,13 @@ class Search {
   /** The rule that a path with holes may fall under, where something is there that it may be. */
   #possible(form: string, given: LineTouch): Found | undefined {
     const { touch, by } = given;
-    const isRead = touch.access === 'read' || touch.access === 'mention';
-    const lookup = isRead && !isFree(form) ? toLookup(form, by, this.#context) : undefined;
-    const isMeant = ({ pattern }: { pattern: PathPattern }): boolean =>
-      lookup === undefined || !this.#isAbsent(pattern, lookup, given);
-    const found = this.#rules.reads.possible(form).find(isMeant);
-    return found && { rule: found.rule, isCertain: false };
+    const isLooked = (touch.access === 'read' || touch.access === 'mention') && !isFree(form);
+    const isMeant = ({ pattern }: { pattern: PathPattern }): boolean => {
+      const lookup = isLooked ? toLookup(form, by, this.#context) : undefined;
+      return lookup === undefined || !this.#isAbsent(pattern, lookup, given);
+    };
+    const rule = this.#rules.reads.findPossible(form, isMeant);
+    return rule && { rule, isCertain: false };
   }
 
   /** A search below the folder meets nothing that the pattern matches. */

@@ -16,7 +16,7 @@ import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
 import type { Lookup, WasAbsent } from './seen.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { isSettled, listsOnlyTracked } from './settled.js';
+import { findRestless, isSettled, listsOnlyTracked } from './settled.js';
 import { HOLE, hasHole, isDescriptor, isFree, mayBeParent } from './shell/hole.js';
 import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
@@ -78,6 +78,8 @@ export function toLineContext(
   let touched: readonly LineTouch[] | undefined;
   let ways: Ways | undefined;
   let brought: readonly Brought[] | undefined;
+  let tracked: boolean | undefined;
+  let restless: ReturnType<typeof findRestless> | undefined;
   const kindOf = (place: string): JudgedAccess['kind'] =>
     accesses.find(({ given, path, kind }) => kind !== undefined && (given ?? path) === place)?.kind;
   const factOf = factsOf(reading, tables);
@@ -96,7 +98,14 @@ export function toLineContext(
       brought ??= findBrought(reading, factOf);
       return brought;
     },
-    listsTracked: () => listsOnlyTracked(reading, factOf),
+    restless() {
+      restless ??= findRestless(reading, factOf);
+      return restless;
+    },
+    listsTracked(): boolean {
+      tracked ??= listsOnlyTracked(reading, factOf);
+      return tracked;
+    },
     isAbsent: (lookup: Lookup, by: Toucher) => wasAbsent(lookup, () => isSettled(lookup, by, context)),
     ways(): Ways {
       ways ??= new Ways(context.brought(), context, madeBefore(reading, factOf));

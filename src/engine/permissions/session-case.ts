@@ -90,10 +90,11 @@ export const groundsOfAnswer = (shown: Grounds, now: Grounds): Grounds =>
 export const markOfGrounds = ({ key }: Grounds): string => createSha256().update(key).digest('base64url');
 
 export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Place[]> {
-  const named = namedPlaces(scope, call);
-  if (!looksAround(scope, call)) return named;
-  const { linkedPlaces } = await import('./session-disk.js');
-  return (await Promise.all([named, linkedPlaces(scope, call)])).flat();
+  if (!looksAround(scope, call)) return namedPlaces(scope, call);
+  const { findLinks } = await import('./session-disk.js');
+  const links = findLinks(scope, call.input.command as string);
+  const [named, linked] = await Promise.all([namedPlaces(scope, call), links]);
+  return [...named, ...linked.map((each) => ({ ...each, access: 'read' as const }))];
 }
 
 const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
@@ -106,8 +107,11 @@ const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCa
   );
 
 /** What of a shell line was looked for on the disk, to know whether the rules are about it. */
-export const seenBy = async (scope: SessionScope, call: ToolCall, known: Known): Promise<readonly Seen[]> =>
-  looksAround(scope, call) ? (await import('./session-disk.js')).findSeenBy(scope, call, known) : [];
+export async function seenBy(scope: SessionScope, call: ToolCall, { places, book }: Known): Promise<readonly Seen[]> {
+  if (!looksAround(scope, call)) return [];
+  const { findSeenBy } = await import('./session-disk.js');
+  return findSeenBy(scope, toPermissionCall(scope, call, { places }), book);
+}
 
 export const rulesOf = ({ guard, state, config }: SessionScope): Promise<RuleBook> =>
   guard.rules({ turn: state.turnRules, deny: config.disallowedTools });

@@ -2,21 +2,20 @@
 import type { SessionScope } from '../scope.js';
 import { findSeen } from './disk-look.js';
 import type { Disk } from './disk-walk.js';
-import { findLinked } from './links.js';
+import { findLinked, type LinkedPath } from './links.js';
+import type { PermissionCall } from './policy.js';
+import type { RuleBook } from './rules/book.js';
 import { lookupsOf } from './seek.js';
 import type { Seen } from './seen.js';
-import { type Known, type Place, type ToolCall, toPermissionCall } from './session-case.js';
 import { toPolicy } from './session-policy.js';
 
 /** Where links lead that the patterns of a line match. */
-export async function linkedPlaces(scope: SessionScope, { input }: ToolCall): Promise<Place[]> {
-  const place = { cwd: scope.state.cwd, home: scope.guard.home };
-  const found = await findLinked(input.command as string, place, diskOf(scope));
-  return found.map((each) => ({ ...each, access: 'read' }));
-}
+export const findLinks = (scope: SessionScope, line: string): Promise<LinkedPath[]> =>
+  findLinked(line, { cwd: scope.state.cwd, home: scope.guard.home }, diskOf(scope));
 
-export async function findSeenBy(scope: SessionScope, call: ToolCall, { places, book }: Known): Promise<Seen[]> {
-  const lookups = lookupsOf(toPermissionCall(scope, call, { places }), toPolicy(scope, book));
+/** What of a line was looked for. */
+export async function findSeenBy(scope: SessionScope, call: PermissionCall, book: RuleBook): Promise<Seen[]> {
+  const lookups = lookupsOf(call, toPolicy(scope, book));
   return lookups.length === 0 ? [] : findSeen(lookups, scope.state.roots, diskOf(scope));
 }
 

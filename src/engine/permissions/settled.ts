@@ -14,9 +14,12 @@ export const BUILTINS: ReadonlySet<string> = new Set(
   ),
 );
 
+type Part = Segment | CommandReading['redirections'][number];
+
 export interface LineFacts {
   reading: CommandReading;
-  factOf(segment: Segment): SegmentFact;
+  /** Found out once for the line. */
+  restless(): readonly Part[];
   brought(): readonly Brought[];
   /** What is known to be at a place. */
   kindOf(place: string): string | undefined;
@@ -27,16 +30,23 @@ export interface LineFacts {
  * itself. A file under a name that is written is such a thing: rules are held against that name. A program that nobody
  * knows, a copy of a folder, an archive, a checkout are not.
  */
-export function isSettled(
-  { how, place }: Lookup,
-  by: Toucher,
-  { reading, factOf, brought, kindOf }: LineFacts,
-): boolean {
-  const { segments, redirections, settings, doubts, cut, background } = reading;
+export function isSettled({ how, place }: Lookup, by: Toucher, line: LineFacts): boolean {
+  const { settings, doubts, cut, background } = line.reading;
   if (doubts.length > 0 || cut || settings.some(({ name }) => name.startsWith('GIT_'))) return false;
   if ('assignments' in by && (by as Segment).assignments.some((name) => name.startsWith('GIT_'))) return false;
-  const isBefore = (each: Segment | CommandReading['redirections'][number]): boolean =>
+  const isBefore = (each: Part): boolean =>
     each !== by && !isSame(each, by) && (background || (each.when?.first ?? 0) <= (by.when?.last ?? Infinity));
+  if (line.restless().some(isBefore)) return false;
+  const isFile = ({ sources, isLink = false }: Brought): boolean =>
+    how !== 'repository' && !isLink && sources !== undefined && sources.every((each) => line.kindOf(each) === 'file');
+  return broughtTo(line.brought(), { path: place, access: 'read', follows: true }, by).every(isFile);
+}
+
+/** What of a line may make files whose names it does not say, or a repository. */
+export function findRestless(
+  { segments, redirections }: CommandReading,
+  factOf: (segment: Segment) => SegmentFact,
+): Part[] {
   const isClear = (path: string): boolean => !hasHole(path) && !MAKES_REPOSITORY.test(foldNames(path));
   const isQuiet = (segment: Segment): boolean => {
     if (segment.role === 'remote' || segment.role === 'wrapper' || segment.isFunction === true) return true;
@@ -44,12 +54,10 @@ export function isSettled(
     if (use !== undefined || isMove(segment) || BUILTINS.has(nameOf(segment))) return true;
     return makesNamed(segment) && [...written.paths].every(isClear);
   };
-  if (!segments.filter(isBefore).every(isQuiet)) return false;
-  if (redirections.some((each) => each.writes && isBefore(each) && !isClear(each.target?.value ?? HOLE.any)))
-    return false;
-  const isFile = ({ sources, isLink = false }: Brought): boolean =>
-    how !== 'repository' && !isLink && sources !== undefined && sources.every((source) => kindOf(source) === 'file');
-  return broughtTo(brought(), { path: place, access: 'read', follows: true }, by).every(isFile);
+  return [
+    ...segments.filter((segment) => !isQuiet(segment)),
+    ...redirections.filter(({ writes, target }) => writes && !isClear(target?.value ?? HOLE.any)),
+  ];
 }
 
 /** A command, and what it may be: `npx eslint` and `eslint`. */
@@ -79,7 +87,10 @@ export const listsTracked = ({ words }: Segment): boolean =>
   words[0]?.value === 'git' && words.some(({ value }) => value === 'ls-files' || value.startsWith('--name-'));
 
 /** All names that the line lists are in the index of git, as it is now. */
-export function listsOnlyTracked({ segments, settings }: CommandReading, factOf: LineFacts['factOf']): boolean {
+export function listsOnlyTracked(
+  { segments, settings }: CommandReading,
+  factOf: (segment: Segment) => SegmentFact,
+): boolean {
   const listers = segments.filter(
     (segment) => listsTracked(segment) || /^(?:g?find|fd|fdfind)$/.test(basename(nameOf(segment))),
   );

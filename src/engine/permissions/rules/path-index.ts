@@ -72,8 +72,8 @@ export class PathIndex<Rule extends Ranked> {
   }
 
   /** A rule that a path with holes may fall under. */
-  findPossible(template: string): Rule | undefined {
-    return this.#all.find(({ pattern }) => mayMatchPath(pattern, template))?.rule;
+  findPossible(template: string, isMeant: (entry: Entry<Rule>) => boolean = ALL): Rule | undefined {
+    return this.#all.find((entry) => mayMatchPath(entry.pattern, template) && isMeant(entry))?.rule;
   }
 
   /** All that a path with holes may fall under. */
