@@ -305,7 +305,7 @@ export interface Workspace {
   realPath(path: string): Promise<string>;
   /**
    * What is in a folder, links not followed; undefined when there is none. Without this, links that only the patterns of
-   * a command match (`cat *`) are not known when it is judged.
+   * a command match (`cat *`) are not known when it is judged, and whatever a rule may be about is asked about.
    */
   list?(folder: string): Promise<{ name: string; kind: 'file' | 'directory' | 'link' }[] | undefined>;
   /** Runs a process, without `input` with its standard input closed, until it and its group have ended or been ended. */

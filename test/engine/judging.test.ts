@@ -77,6 +77,22 @@ describe('what was shown is what was approved', () => {
   });
 });
 
+describe('D2: a rule is held against what is on the disk when the call runs', () => {
+  it('a search that was judged before another call made what is denied is judged again', async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, 'src'));
+    writeFileSync(join(cwd, 'src/a.ts'), 'SECRET of a');
+    writeFileSync(join(cwd, 'make.sh'), 'echo SECRET of k > src/k.pem');
+    const config: Partial<SessionConfig> = { allowedTools: ['Bash(sh make.sh)'], disallowedTools: ['Read(**/*.pem)'] };
+    const both = [bash('sh make.sh', 't2').toolUse, bash('grep -rh SECRET src', 't3').toolUse];
+    const run = await start([bash('grep -rh SECRET src', 't1'), { toolUse: both }, 'ok'], { cwd, config });
+    expect((await run.ask('go')).permission_denials).toMatchObject([{ tool_use_id: 't3' }]);
+    expect(resultText(run.messages, 't1')).toBe('SECRET of a');
+    expect(existsSync(join(cwd, 'src/k.pem'))).toBe(true);
+    expect(resultText(run.messages, 't3')).not.toContain('SECRET of k');
+  });
+});
+
 describe('a changed input is judged again', () => {
   it('a denial that came while the question was open covers it', async () => {
     const denyBash: PermissionUpdate = {

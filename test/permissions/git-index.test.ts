@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { namesInIndex, trackedIn } from '../../src/engine/permissions/git-index.js';
+import { entriesInIndex, trackedIn } from '../../src/engine/permissions/git-index.js';
 import { findLinked } from '../../src/engine/permissions/links.js';
 
 const made: string[] = [];
@@ -56,21 +56,23 @@ describe('E2 the index of git', () => {
     const folder = repository();
     git(folder, 'update-index', '--index-version', version);
     if (version === '3') git(folder, 'update-index', '--skip-worktree', 'dir/b.ts');
-    expect(namesInIndex(readFileSync(join(folder, '.git/index')))).toEqual(listed(folder));
-    expect(await trackedIn(join(folder, 'dir/deep'), disk)).toEqual(listed(folder));
+    expect(entriesInIndex(readFileSync(join(folder, '.git/index')))?.map(({ name }) => name)).toEqual(listed(folder));
+    expect((await trackedIn(join(folder, 'dir/deep'), disk))?.entries.map(({ name }) => name)).toEqual(listed(folder));
   });
 
   it('of a worktree is its own', async () => {
     const folder = repository();
     git(folder, 'worktree', 'add', '-q', 'wt');
     git(join(folder, 'wt'), 'rm', '-q', 'a.ts');
-    expect(await trackedIn(join(folder, 'wt'), disk)).toEqual(listed(join(folder, 'wt')));
+    expect((await trackedIn(join(folder, 'wt'), disk))?.entries.map(({ name }) => name)).toEqual(
+      listed(join(folder, 'wt')),
+    );
   });
 
   it('that is not there holds nothing', async () => {
     const folder = repository();
     rmSync(join(folder, '.git/index'));
-    expect(await trackedIn(folder, disk)).toEqual([]);
+    expect((await trackedIn(folder, disk))?.entries.map(({ name }) => name)).toEqual([]);
   });
 
   it('that is split, folded, or of other digests is not known', async () => {
@@ -93,7 +95,7 @@ describe('E2 the index of git', () => {
     Buffer.from('DIRC\0\0\0\x02\0\0\0\x09'),
     Buffer.from('no index at all'),
   ])('that is broken is not known', (data) => {
-    expect(namesInIndex(data)).toBeUndefined();
+    expect(entriesInIndex(data)).toBeUndefined();
   });
 
   it('a name that is there alone makes a list unknown', async () => {

@@ -1,24 +1,11 @@
 /** Random lines that read, under real programs: what runs unasked prints nothing from outside, and nothing denied. */
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandAccesses } from '../../src/engine/permissions/command.js';
-import { decidePermission, type JudgedAccess } from '../../src/engine/permissions/decide.js';
-import { findLinked } from '../../src/engine/permissions/links.js';
-import { compileRules } from '../../src/engine/permissions/rules/book.js';
-import { listFolder, resolveReal } from '../../src/engine/workspace/files.js';
 import { createRandom, type Random } from '../soak/random.js';
 import { removeFolder } from '../remove-folder.js';
+import { judgeOnDisk } from './judge-disk.js';
 
 const PROGRAMS =
   'cat|head -n 9|tail -n 9|sort|uniq|nl|tac|strings|sed -n p|sed p|awk 1|cut -c1-99|grep -h SECRET|grep -rh SECRET|grep -rhs SECRET --include=*.txt|grep -rhs --exclude=q --include=*.txt SECRET|grep -Rh SECRET|xxd|diff -r sub|diff a.txt|diff twin|diff -N twin|diff -y|sdiff -l twin|fold|paste'.split(
@@ -88,6 +75,15 @@ function createLine(random: Random): string {
     () => `cp -r ${folder()} mid; mv mid made; ${program} made/${inside()}; rm -rf made mid`,
     () => `gzip -${random.pick(['rc', 'cfr', 'c'])} ${path()} | zcat`,
     () => `${program} $(find ${folder()} -name '*.t*')`,
+    () =>
+      `find ${folder()} -name ${random.pick(['.env', 'c.txt', "'*env'", "'.e*'", "'?.txt'"])} -exec ${program} {} +`,
+    () => `git ${random.pick(['diff', 'diff -R', 'diff --cached', 'diff HEAD', 'grep -h SECRET', 'grep -n S'])}`,
+    () => `cd ${folder()} && git ${random.pick(['diff', 'grep -h SECRET', 'diff HEAD', 'show'])}`,
+    () => `${bring()}; ${random.pick(['grep -rh SECRET .', 'git diff', 'git grep SECRET', 'cat *'])}; rm -rf made`,
+    () => {
+      const from = random.pick(['a.txt', 'sub', 'twin', '.env', 'lin', 'ldir', 'sub/*']);
+      return `mv ${from} made; ${program} made; grep -rh SECRET ${folder()}; mv made ${from}`;
+    },
     () => `${program} "$(git ls-files ${random.pick(['', 'sub', "'*.txt'"])})"`,
     () => `for f in $(find ${folder()}${random.pick(['', ' -type f'])}); do ${program} "$f"; done`,
     () => `git diff --name-only ${random.pick(['', 'HEAD', '--cached'])} | xargs -r ${program}`,
@@ -102,7 +98,10 @@ interface Scene {
   project: string;
 }
 
-function createScene(): Scene {
+/** `past`: what is denied is in commits, and neither on the disk nor in the index. */
+export type Where = 'here' | 'past';
+
+function createScene(where: Where): Scene {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-reads-')));
   const project = join(root, 'proj');
   mkdirSync(join(project, 'sub'), { recursive: true });
@@ -130,6 +129,7 @@ function createScene(): Scene {
   git('branch', '-f', 'next.js');
   writeFileSync(join(project, '.env'), 'SECRET-denied again\n');
   git('stash');
+  if (where === 'past') git('rm', '-q', '.env');
   return { root, project };
 }
 
@@ -147,23 +147,8 @@ const ENV = {
 const MAKERS = ['Bash(cp:*)', 'Bash(mv:*)', 'Bash(ln:*)', 'Bash(rm:*)', 'Bash(rsync:*)'];
 
 async function judge(command: string, { project, root }: Scene, isRuled: boolean): Promise<string> {
-  const home = ENV.HOME;
-  const accesses: JudgedAccess[] = commandAccesses(command, project, home).map(({ path, access }) => ({
-    path: resolveReal(path),
-    given: path,
-    access,
-    ...(existsSync(path) && { kind: 'file' as const }),
-  }));
-  const disk = { list: listFolder, realPath: async (path: string) => resolveReal(path) };
-  for (const { path, real, matches } of await findLinked(command, { cwd: project, home }, disk)) {
-    accesses.push({ path: real, given: path, access: 'read', matches });
-  }
-  const rules = isRuled ? { allow: ['Bash'], deny: ['Read(./.env)', `Read(/${root}/outside/**)`] } : { allow: MAKERS };
-  const book = compileRules([{ name: 'user', base: project, ...rules }], { home });
-  return decidePermission(
-    { tool: 'Bash', input: { command }, readOnly: false, edits: false, accesses, command },
-    { mode: 'default', book, roots: [project], home, cwd: project, trusted: true },
-  ).verdict;
+  const deny = ['Read(./.env)', `Read(/${root}/outside/**)`];
+  return (await judgeOnDisk(command, project, isRuled ? { allow: ['Bash'], deny } : { allow: MAKERS })).verdict;
 }
 
 const RUNNER = `
@@ -176,12 +161,14 @@ true`;
 export async function fuzzReads({
   count,
   seed,
+  where = 'here',
 }: {
   count: number;
   seed: number;
+  where?: Where;
 }): Promise<{ ran: number; bad: string[] }> {
   const random = createRandom(seed);
-  const scene = createScene();
+  const scene = createScene(where);
   const { root, project } = scene;
   const names = (): string =>
     readdirSync(project, { recursive: true, encoding: 'utf8' })

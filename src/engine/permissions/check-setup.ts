@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path/posix';
 import { RULE_LAYERS, type RuleLayer, type WrittenRule } from './layers.js';
-import type { FolderEntry } from './links.js';
+import type { FolderEntry } from './disk-walk.js';
 import { toPosixPath } from './platform.js';
 
 /** Rules and files as a case of `permissions check` describes them. */
@@ -17,7 +17,7 @@ export interface CaseSetup {
   additionalDirectories?: string[];
   privateHosts?: string[];
   platform?: string;
-  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`, `git tracks a b`. */
+  /** Links and odd files, in words: `/a -> /b`, `/a is a FIFO`, `/a is a hard link to /b`, `/a is missing`, `/a is a repository`, `git tracks a b`. */
   fs?: string[];
   managed?: WrittenRule[] | LayerRules | { permissions?: LayerRules };
   /** The definitions under which tools were approved. */
@@ -68,6 +68,7 @@ export function readFiles(
   const there = new Set<string>();
   const tracked: string[] = [];
   const unread: string[] = [];
+  const repositories = new Set<string>();
   let swapped: string | undefined;
   const at = (path: string): string => resolve(cwd, path.replace(/^~(?=\/|$)/, home));
   for (const fact of facts) {
@@ -81,12 +82,14 @@ export function readFiles(
     const [, special] = new RegExp(`^(\\S+) is (?:an? )?${SPECIAL}\\b`, 'i').exec(text) ?? [];
     const [, twin, original] = /^(\S+) is (?:an? )?hard ?link (?:to|of) (\S+)/i.exec(text) ?? [];
     const [, absent] = /^(\S+) (?:is missing|does not exist)\b/i.exec(text) ?? [];
+    const [, repository] = /^(\S+) is (?:an? )?(?:git )?repository\b/i.exec(text) ?? [];
     const [, name] = /^git tracks ([^]+)$/.exec(text) ?? [];
     if (moved !== undefined) swapped ??= moved;
     else if (twin !== undefined && original !== undefined) twins.set(at(twin), at(original));
     else if (from !== undefined && to !== undefined) links.set(at(from), to.replace(/^~(?=\/|$)/, home));
     else if (special !== undefined) odd.add(at(special));
     else if (absent !== undefined) missing.add(at(absent));
+    else if (repository !== undefined) repositories.add(at(repository));
     else if (name !== undefined) tracked.push(name);
     else if (PLAIN_FACT.test(text)) there.add(at(/^\S+/.exec(text)?.[0] ?? ''));
     else unread.push(fact);
@@ -94,7 +97,10 @@ export function readFiles(
   const realPath = (path: string): string => followLinks(path, links);
   return {
     realPath,
-    list: (folder) => linksIn(realPath(folder), links),
+    list: (folder) => [
+      ...linksIn(realPath(folder), links),
+      ...(repositories.has(realPath(folder)) ? [{ name: '.git', kind: 'directory' as const }] : []),
+    ],
     kind: (path) => (odd.has(realPath(path)) || realPath(path) === LOOP ? 'other' : undefined),
     tracked,
     isMissing: (path) => missing.has(resolve(path)) || (!there.has(resolve(path)) && isCommit(relative(cwd, path))),

@@ -7,12 +7,21 @@ import { findListFaults } from '../settings/rule-text.js';
 import { findCaseFault } from './check-shape.js';
 import { type CaseFiles, type CaseSetup, type LayerRules, readFiles, readLayers } from './check-setup.js';
 import { commandAccesses, isPlainlyReadOnly } from './command.js';
-import { type Decision, decidePermission, type JudgedAccess, type PermissionPolicy } from './decide.js';
+import {
+  type Decision,
+  decidePermission,
+  type JudgedAccess,
+  type PermissionCall,
+  type PermissionPolicy,
+} from './decide.js';
+import { lookAround } from './disk-look.js';
 import { followPatterns, templatesOf } from './links.js';
 import type { RuleLayer } from './layers.js';
 import { toPosixPath } from './platform.js';
 import { compileRules } from './rules/book.js';
 import { EDIT_TOOLS, READ_TOOLS } from './rules/rule-index.js';
+import { lookupsOf } from './seek.js';
+import type { Seen } from './seen.js';
 
 /** One case of `permissions check`: rules, files, and the call to judge. */
 export interface PermissionCase {
@@ -110,20 +119,16 @@ function decideCase({ tool, given, setup, files, project }: Given): Decision {
   const place = { cwd: policy.cwd, home: policy.home, files, platform: policy.platform };
   const { command } = input;
   const approved = setup.approved?.[tool];
-  const decision = decidePermission(
-    {
-      tool,
-      input,
-      readOnly: READ_TOOLS.has(tool) || (typeof command === 'string' && isPlainlyReadOnly(command)),
-      edits: EDIT_TOOLS.has(tool),
-      accesses: accessesOf(tool, input, place),
-      ...(typeof command === 'string' && { command }),
-      ...(approved !== undefined &&
-        given.definition !== undefined &&
-        approved !== given.definition && { changed: true }),
-    },
-    policy,
-  );
+  const call: PermissionCall = {
+    tool,
+    input,
+    readOnly: READ_TOOLS.has(tool) || (typeof command === 'string' && isPlainlyReadOnly(command)),
+    edits: EDIT_TOOLS.has(tool),
+    accesses: accessesOf(tool, input, place),
+    ...(typeof command === 'string' && { command }),
+    ...(approved !== undefined && given.definition !== undefined && approved !== given.definition && { changed: true }),
+  };
+  const decision = decidePermission(tool === 'Bash' ? { ...call, seen: seenBy(call, policy, files) } : call, policy);
   if (decision.verdict === 'allow' && files.swapped !== undefined && (READ_TOOLS.has(tool) || EDIT_TOOLS.has(tool))) {
     return refuse('The file is not the one that was judged: a link was put in its place', 'deny');
   }
@@ -217,12 +222,22 @@ function accessesOf(tool: string, input: Record<string, unknown>, place: Place):
 /** Where the links of a case lead that the patterns of a line match. */
 function linkedBy(command: string, { cwd, home, files }: Place): JudgedAccess[] {
   const walk = followPatterns(templatesOf(command, { cwd, home }));
+  const tracked = { entries: files.tracked.map((name) => ({ name, kind: 'file' as const })) };
   let step = walk.next();
   while (!step.done) {
     const { folders, links } = step.value;
-    step = walk.next({ entries: folders.map(files.list), reals: links.map(files.realPath), tracked: files.tracked });
+    step = walk.next({ entries: folders.map(files.list), reals: links.map(files.realPath), tracked });
   }
   return step.value.map(({ path, real, matches }) => ({ path: real, given: path, access: 'read', matches }));
+}
+
+/** A repository that no fact names is not there; of other files a case says too little. */
+function seenBy(call: PermissionCall, policy: PermissionPolicy, files: CaseFiles): Seen[] {
+  const lookups = lookupsOf(call, policy).filter(({ how }) => how === 'repository');
+  const walk = lookAround(lookups, policy.roots);
+  let step = walk.next();
+  while (!step.done) step = walk.next({ entries: step.value.folders.map(files.list), reals: [] });
+  return step.value;
 }
 
 /** The folder that a pattern of names starts in. */

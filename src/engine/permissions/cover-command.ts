@@ -10,7 +10,8 @@ import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
 import { judgeFileChange, type ReadOnlyUse } from './programs/readonly.js';
 import { isControllingVariable, isHarmlessVariable } from './programs/variables.js';
 import type { CommandGrant, CompiledRule } from './rules/rule-index.js';
-import { HOLE, hasHole, isForeign, isFree, literalStart } from './shell/hole.js';
+import { BUILTINS } from './settled.js';
+import { HOLE, hasHole, isDescriptor, isForeign, isFree, literalStart } from './shell/hole.js';
 import { nameOf, type Redirection, type Segment } from './shell/reading.js';
 import { isLiteralWord, type ShellWord } from './shell/word.js';
 
@@ -24,6 +25,8 @@ export interface CoverContext extends LineContext {
   rulesAside: boolean;
   /** A rule that allows every command. */
   whole: CompiledRule | undefined;
+  /** Where links behind patterns lead was looked at. */
+  knowsLinks: boolean;
   /** Some rule forbids commands or paths, so that what is hidden matters even where everything is allowed. */
   isWatched: boolean;
 }
@@ -40,6 +43,8 @@ export const APPROVAL = 'This command requires approval';
 const OUTSIDE_READ = 'Path is outside allowed working directories';
 const NOT_SEEN = 'It may read through links, and could not be looked at everywhere';
 const BROUGHT = 'It may go through a link that this line itself puts there';
+const UNTRUSTED_PROGRAMS = 'It may run programs that the project names, and the folder is not trusted';
+const UNTRUSTED_LINKS = 'It goes through links below folders, and the folder is not trusted';
 const OTHER_REPOSITORY = 'It may run programs that the repository there names';
 const OUTSIDE_WRITE = 'Path to write is outside allowed working directories';
 const OUTSIDE_LINK = 'A link would lead outside allowed working directories';
@@ -140,7 +145,7 @@ function coverByGrant({ rule, pattern, named }: CommandGrant, segment: Segment, 
   const outside = findMovedOut(segment, context);
   if (pattern.kind !== 'exact' && outside !== undefined) return no(OUTSIDE_READ, { path: outside, isOutside: true });
   // Another repository than that of the project names programs of its own.
-  if (pattern.kind !== 'exact' && name === 'git' && !runsAtRoot(segment, context)) return no(OTHER_REPOSITORY);
+  if (pattern.kind !== 'exact' && name === 'git' && !runsInProject(segment, context)) return no(OTHER_REPOSITORY);
   const written = coverWrites(segment, context);
   return written ?? { isCovered: true, rule };
 }
@@ -203,13 +208,7 @@ function coverWrites(segment: Segment, context: CoverContext): Cover | undefined
   return undefined;
 }
 
-/** Builtins that change nothing but the shell; what they set is judged with the variables. */
-const BUILTINS = new Set(
-  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout hash'.split(
-    ' ',
-  ),
-);
-
+/** What builtins set is judged with the variables. */
 function coverBuiltin(segment: Segment, context: CoverContext): Cover | undefined {
   const name = nameOf(segment);
   if (name === 'cd' || name === 'pushd') return coverMove(segment, context);
@@ -252,13 +251,14 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
   if (words.some(({ value }) => isForeign(value))) return no(VARIABLE);
   if (use.hasBadFlags && words.some((_, at) => at > 0 && mayBeFlag(words, at)))
     return no('A word of it may turn out to be a flag');
-  if (use.needsTrust && !policy.trusted)
-    return no('It may run programs that the project names, and the folder is not trusted');
-  if (use.needsTrust && nameOf(segment) === 'git' && !runsAtRoot(segment, context)) {
+  if (use.needsTrust && !policy.trusted && !knowsAllLinks(use, segment, context))
+    return no(use.isForLinks === true ? UNTRUSTED_LINKS : UNTRUSTED_PROGRAMS);
+  if (use.needsTrust && nameOf(segment) === 'git' && !runsInProject(segment, context)) {
     return no(OTHER_REPOSITORY);
   }
   if (use.paths.length === 0) return FREE;
-  if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted) return no(APPROVAL);
+  if (use.paths.some((path) => hasHole(path)) && !use.onlyNames && !policy.trusted && !context.knowsLinks)
+    return no(APPROVAL);
   for (const path of use.paths) {
     const cover = coverRead({ path, follows: use.follows === true }, segment, context);
     if (!cover.isCovered) return cover;
@@ -266,11 +266,36 @@ function coverReading(use: ReadOnlyUse, segment: Segment, context: CoverContext)
   return FREE;
 }
 
-/** Below the project there may be folders that look like a repository to git, and are not of its owner's making. */
-function runsAtRoot({ folders, words }: Segment, { policy, places }: CoverContext): boolean {
+/** Whatever it opens through links was looked at: those below its folders, and that there are none below files. */
+function knowsAllLinks(
+  { isForLinks, follows, paths }: ReadOnlyUse,
+  { folders }: Segment,
+  context: CoverContext,
+): boolean {
+  if (isForLinks !== true || !context.knowsLinks) return false;
+  const isFile = (path: string): boolean => {
+    const found = hasHole(path) ? [] : placesOf(path, folders);
+    return isDescriptor(path) || (found.length > 0 && found.every((place) => context.kindOf(place) === 'file'));
+  };
+  return follows === true || paths.every(isFile);
+}
+
+/**
+ * Below the project there may be folders that look like a repository to git, and are not of its owner's making: elsewhere
+ * than at its root git is that of the project only where it was seen that there is none on the way.
+ */
+export function runsInProject(segment: Segment, context: LineContext): boolean {
+  const { folders, words } = segment;
+  const { policy, places } = context;
   const moved = readGit(words.slice(1).map(({ value }) => value)).folders;
   const found = folders?.map((folder) => resolve(folder, ...moved)) ?? [];
-  return found.length > 0 && found.every((folder) => policy.roots.includes(places.get(folder) ?? folder));
+  const isOwn = (folder: string): boolean => {
+    const place = places.get(folder);
+    if (policy.roots.includes(place ?? folder)) return true;
+    if (place === undefined || !isWithinRoots(place, policy.roots)) return false;
+    return context.isAbsent({ how: 'repository', place }, segment);
+  };
+  return found.length > 0 && found.every(isOwn);
 }
 
 function coverRead({ path, follows }: { path: string; follows: boolean }, by: Toucher, context: CoverContext): Cover {
@@ -278,9 +303,7 @@ function coverRead({ path, follows }: { path: string; follows: boolean }, by: To
   const { folders } = by;
   if (isFree(path)) return no(APPROVAL);
   // No file is called so, or there is nothing in it.
-  if (path === '' || path === '/dev/null') return FREE;
-  // What a substitution prints is read through a descriptor.
-  if (path === `/dev/fd/${HOLE.number}`) return FREE;
+  if (path === '' || path === '/dev/null' || isDescriptor(path)) return FREE;
   const climbs = climbsBack(path);
   if (climbs && hasHole(path)) return no(OUTSIDE_READ, { path, isOutside: true });
   const found = placesOf(path, folders);

@@ -7,6 +7,7 @@ import type { PermissionCall, PermissionPolicy } from './policy.js';
 import { findCatastrophe } from './programs/catastrophe.js';
 import { findProtectedWrite } from './protected-write.js';
 import type { CompiledRule } from './rules/rule-index.js';
+import { toAbsence } from './seen.js';
 import { HOLE, showHoles } from './shell/hole.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 
@@ -23,12 +24,13 @@ export interface JudgedLine extends LineContext {
 }
 
 export function judgeLine(command: string, call: PermissionCall, policy: PermissionPolicy): JudgedLine {
-  const line = toLineContext(command, call.accesses, policy);
+  const line = toLineContext(command, call.accesses, policy, call.seen && toAbsence(call.seen));
+  const known = { knowsLinks: call.knowsLinks === true };
   return {
     ...line,
     denied: once(() => findHit(policy.book.deny, line)),
-    outcome: once(() => coverLine(line, { rulesAside: false })),
-    harmless: once(() => coverLine(line, { rulesAside: true })),
+    outcome: once(() => coverLine(line, { ...known, rulesAside: false })),
+    harmless: once(() => coverLine(line, { ...known, rulesAside: true })),
     hidden: once(() => findHidden(line, { atGate: false })),
   };
 }
@@ -85,7 +87,10 @@ export interface LineOutcome {
   unnamed?: readonly Segment[];
 }
 
-function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): LineOutcome {
+function coverLine(
+  line: LineContext,
+  { rulesAside, knowsLinks }: Pick<CoverContext, 'rulesAside' | 'knowsLinks'>,
+): LineOutcome {
   const { policy, reading } = line;
   const { allow, deny, ask } = policy.book;
   const whole = rulesAside ? undefined : allow.tool('Bash');
@@ -105,7 +110,7 @@ function coverLine(line: LineContext, { rulesAside }: { rulesAside: boolean }): 
     const reason = "A variable in this command can't be checked before it runs";
     return { ...outcome, isReadOnly: false, refusal: { isCovered: false, reason } };
   }
-  const context: CoverContext = { ...line, whole, isWatched, rulesAside };
+  const context: CoverContext = { ...line, whole, isWatched, rulesAside, knowsLinks };
   const open: Segment[] = [];
   const unnamed: Segment[] = [];
   let isOther = false;

@@ -5,6 +5,8 @@ import { dirname, resolve } from 'node:path/posix';
 const HEAD = 62;
 const MODE_AT = 24;
 const FOLDER_MODE = 0o40000;
+const LINK_MODE = 0o120000;
+const REPOSITORY_MODE = 0o160000;
 const EXTENDED = 0x4000;
 const LENGTH = 0xfff;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -21,44 +23,86 @@ export interface IndexDisk {
   readFile(path: string, options: { maxBytes: number }): Promise<Uint8Array>;
 }
 
-/** All names in the index of the repository that a folder is in; undefined when that cannot be told. */
-export async function trackedIn(folder: string, disk: IndexDisk): Promise<readonly string[] | undefined> {
+/** What git has taken up. */
+export interface IndexEntry {
+  name: string;
+  kind: 'file' | 'link' | 'repository';
+}
+
+/** The index of a repository. */
+export interface Tracked {
+  /** The folder that its names start from; absent where there is no repository, or it is not certain that it is one. */
+  top?: string;
+  entries: readonly IndexEntry[];
+}
+
+/** The index of the repository that a folder is in; undefined when that cannot be told. */
+export async function trackedIn(folder: string, disk: IndexDisk): Promise<Tracked | undefined> {
   let at = folder;
   for (let count = 0; count < MAX_ABOVE; count += 1) {
-    const found = (await disk.list(at))?.find(({ name }) => name === '.git');
-    if (found !== undefined) return readIndex(resolve(at, '.git'), found.kind, disk);
-    if (at === '/') return [];
+    const entries = await disk.list(at);
+    if (entries === undefined) return undefined;
+    const found = entries.find(({ name }) => name === '.git');
+    // What looks like a repository itself is one to git.
+    const isPlain = !entries.some(({ name }) => /^head$/i.test(name));
+    if (found !== undefined) {
+      const own = await ownFolder(resolve(at, '.git'), found.kind, disk);
+      const read = own === undefined ? undefined : await readIndex(own, disk);
+      return read && { entries: read, ...(isPlain && (await isRepository(own ?? '', disk)) && { top: at }) };
+    }
+    if (!isPlain) return undefined;
+    if (at === '/') return { entries: [] };
     at = dirname(at);
   }
   return undefined;
 }
 
-async function readIndex(place: string, kind: Entry['kind'], disk: IndexDisk): Promise<readonly string[] | undefined> {
+/** A worktree says where its own part of the repository is. */
+async function ownFolder(place: string, kind: Entry['kind'], disk: IndexDisk): Promise<string | undefined> {
+  if (kind !== 'file') return place;
   try {
-    // A worktree says where its own part of the repository is.
-    const text =
-      kind === 'file' ? new TextDecoder().decode(await disk.readFile(place, { maxBytes: 4_096 })) : undefined;
-    const [, elsewhere] = /^gitdir: ([^\n]+)\n?$/.exec(text ?? '') ?? [];
-    if (kind === 'file' && elsewhere === undefined) return undefined;
-    const own = elsewhere === undefined ? place : resolve(dirname(place), elsewhere);
-    return namesInIndex(await disk.readFile(`${own}/index`, { maxBytes: MAX_BYTES }));
+    const text = new TextDecoder().decode(await disk.readFile(place, { maxBytes: 4_096 }));
+    const [, elsewhere] = /^gitdir: ([^\n]+)\n?$/.exec(text) ?? [];
+    return elsewhere === undefined ? undefined : resolve(dirname(place), elsewhere);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Git takes it for one, and does not look further up. */
+async function isRepository(own: string, disk: IndexDisk): Promise<boolean> {
+  const names = new Set((await disk.list(own))?.map(({ name }) => name));
+  const hasParts = names.has('commondir') || (names.has('objects') && names.has('refs'));
+  if (!hasParts || !names.has('index')) return false;
+  try {
+    const head = new TextDecoder().decode(await disk.readFile(`${own}/HEAD`, { maxBytes: 4_096 }));
+    return /^(?:ref: refs\/[^\n]+|[\da-f]{40})\n?$/.test(head);
+  } catch {
+    return false;
+  }
+}
+
+async function readIndex(own: string, disk: IndexDisk): Promise<readonly IndexEntry[] | undefined> {
+  try {
+    return entriesInIndex(await disk.readFile(`${own}/index`, { maxBytes: MAX_BYTES }));
   } catch (error) {
     return (error as { code?: unknown } | null)?.code === 'ENOENT' ? [] : undefined;
   }
 }
 
 /** Undefined for an index of which not all is here: one that is split, or leaves folders folded. */
-export function namesInIndex(data: Uint8Array): string[] | undefined {
+export function entriesInIndex(data: Uint8Array): IndexEntry[] | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined;
   const version = bytes.readUInt32BE(4);
   const count = bytes.readUInt32BE(8);
   if (version < 2 || version > 4) return undefined;
-  const names: string[] = [];
+  const entries: IndexEntry[] = [];
   let at = 12;
   let last = Buffer.alloc(0);
   for (let left = count; left > 0; left -= 1) {
-    if (at + HEAD > bytes.length || bytes.readUInt32BE(at + MODE_AT) === FOLDER_MODE) return undefined;
+    const mode = at + HEAD > bytes.length ? FOLDER_MODE : bytes.readUInt32BE(at + MODE_AT);
+    if (mode === FOLDER_MODE) return undefined;
     const flags = bytes.readUInt16BE(at + HEAD - 2);
     let start = at + HEAD + ((flags & EXTENDED) === 0 ? 0 : 2);
     // Of the name before it a part is left out, and the rest goes on in front of this one.
@@ -73,10 +117,11 @@ export function namesInIndex(data: Uint8Array): string[] | undefined {
     last = Buffer.concat([kept, bytes.subarray(start, end)]);
     // In a repository with longer digests nothing stands where it is looked for.
     if (last.length !== (flags & LENGTH) && last.length < LENGTH) return undefined;
-    names.push(last.toString('utf8'));
+    const kind = mode === LINK_MODE ? 'link' : mode === REPOSITORY_MODE ? 'repository' : 'file';
+    entries.push({ name: last.toString('utf8'), kind });
     at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
   }
-  return isWhole(bytes, at) ? names : undefined;
+  return isWhole(bytes, at) ? entries : undefined;
 }
 
 /** Seven bits of each byte, the highest first; each byte but the last adds one. */

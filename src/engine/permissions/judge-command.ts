@@ -1,14 +1,15 @@
-import { basename, relative, resolve } from 'node:path/posix';
+import { basename, dirname, relative, resolve } from 'node:path/posix';
+import type { Toucher } from './brought.js';
 import { readLine } from './command.js';
 import type { LineContext, LineTouch } from './line-context.js';
 import { isInside } from './path.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
-import { matchesGlob, parseGlob } from './rules/glob.js';
 import type { PathKey } from './rules/path-index.js';
 import { fileNameOf, type PathPattern } from './rules/path-pattern.js';
 import type { CompiledRule, RuleIndex } from './rules/rule-index.js';
+import { fitsIncludes, type Lookup } from './seen.js';
 import { SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole, isFree } from './shell/hole.js';
+import { HOLE, hasHole, isFree, isPattern, literalStart, tailOf } from './shell/hole.js';
 import { nameOf, type Segment } from './shell/reading.js';
 
 /** A rule that stops a line, and whether that is certain. */
@@ -117,7 +118,7 @@ class Search {
     if (whole !== undefined && this.#add({ rule: whole, isCertain: !isPossible, about: touch.path, path: touch.path }))
       return true;
     for (const { path: form, key, isPossible: isDoubtful = false } of forms) {
-      const asRead = look(reads, form, key);
+      const asRead = key === undefined ? this.#possible(form, given) : look(reads, form, key);
       const isCertain = !isPossible && !isDoubtful && access !== 'text';
       if (asRead !== undefined && this.#add(toHit(asRead, { form, isCertain }))) return true;
       const asWrite = access === 'read' ? undefined : look(edits, form, key);
@@ -128,12 +129,16 @@ class Search {
         continue;
       }
       // What is moved or linked can be read under another name.
-      const inside = below && (edits.findBelow(form) ?? (below === 'changed' ? reads.findBelow(form) : undefined));
+      const isMeant = ({ pattern }: { pattern: PathPattern }): boolean =>
+        below !== 'changed' || !this.#isAbsent(pattern, { how: 'below', place: form }, given);
+      const inside =
+        below && (edits.findBelow(form, isMeant) ?? (below === 'changed' ? reads.findBelow(form, isMeant) : undefined));
       if (inside !== undefined) this.#add({ rule: inside, isCertain: false, about: form, path: form });
       if (recurses !== true && !(isCalledFile === true && this.#isKnownFolder(form))) continue;
       const roots = touch.ofRepository ? this.#context.policy.roots.filter((root) => isInside(root, form)) : [];
       for (const { pattern, rule } of [form, ...roots].flatMap((folder) => reads.below(folder))) {
         if (!mayBeOpened(pattern, touch) || this.#isLeftOut(pattern, given)) continue;
+        if (this.#isNotBelow(pattern, form, given)) continue;
         const about = `${form}${touch.ofRepository === undefined ? '' : wayOut(pattern, form)}`;
         this.#add({ rule, isCertain: false, about, path: form });
       }
@@ -152,8 +157,39 @@ class Search {
     if (recurses !== true) return;
     for (const { pattern, rule } of reads.possible(inside)) {
       if (!mayBeOpened(pattern, given.touch) || this.#isLeftOut(pattern, given)) continue;
-      this.#add({ rule, isCertain: false, about: form, path: form });
+      if (!this.#isNotBelow(pattern, form, given)) this.#add({ rule, isCertain: false, about: form, path: form });
     }
+  }
+
+  /** The rule that a path with holes may fall under, where something is there that it may be. */
+  #possible(form: string, given: LineTouch): Found | undefined {
+    const { touch, by } = given;
+    const isLooked = (touch.access === 'read' || touch.access === 'mention') && !isFree(form);
+    const isMeant = ({ pattern }: { pattern: PathPattern }): boolean => {
+      const lookup = isLooked ? toLookup(form, by, this.#context) : undefined;
+      return lookup === undefined || !this.#isAbsent(pattern, lookup, given);
+    };
+    const rule = this.#rules.reads.findPossible(form, isMeant);
+    return rule && { rule, isCertain: false };
+  }
+
+  /** A search below the folder meets nothing that the pattern matches. */
+  #isNotBelow(pattern: PathPattern, form: string, given: LineTouch): boolean {
+    const { isTracked = false, inIndex, ofRepository, includes } = given.touch;
+    if (isFree(form) || (isTracked && !this.#isInIndex(inIndex, given))) return false;
+    const more = includes === undefined ? {} : { includes };
+    const whole = ofRepository === true ? { ofRepository } : {};
+    return this.#isAbsent(pattern, { how: isTracked ? 'tracked' : 'below', place: form, ...whole, ...more }, given);
+  }
+
+  /** What git shows is what it has taken up, if these words are paths. */
+  #isInIndex(words: readonly string[] | undefined, { folders }: LineTouch): boolean {
+    if (words === undefined || folders === undefined) return false;
+    return words.every((word) => folders.every((folder) => this.#context.isThere(resolve(folder, word))));
+  }
+
+  #isAbsent(pattern: PathPattern, lookup: Lookup, { by }: LineTouch): boolean {
+    return this.#context.isAbsent({ ...lookup, pattern }, by);
   }
 
   /** The word is the path that it looks like: what would be opened if it were none is not. */
@@ -197,6 +233,19 @@ function look(index: RuleIndex['reads'], form: string, key: PathKey | undefined)
   return rule && { rule, isCertain: key !== undefined };
 }
 
+/** Where a path with holes is looked for; undefined where that is not only on the disk. */
+function toLookup(form: string, by: Toucher, { factOf, listsTracked }: LineContext): Lookup | undefined {
+  const segment = 'words' in by ? (by as Segment) : undefined;
+  // Programs match patterns in their own ways where the shell finds nothing, git also against what is in commits.
+  if (segment !== undefined && isPattern(form) && factOf(segment).use === undefined)
+    return nameOf(segment) === 'git' ? undefined : { how: 'below', place: dirname(`${literalStart(form)}x`) };
+  const at = form.indexOf(HOLE.below);
+  if (at === -1 || !listsTracked()) return { how: 'matched', place: form };
+  const end = tailOf(form);
+  const includes = end === '' || end.includes('/') || hasHole(end) ? {} : { includes: [`*${end}`] };
+  return { how: 'listed', place: form.slice(0, at).replace(/(?<=.)\/+$/, ''), ...includes };
+}
+
 const toHit = (found: Found, { form, isCertain }: { form: string; isCertain: boolean }): Hit => ({
   rule: found.rule,
   isCertain: found.isCertain && isCertain,
@@ -209,7 +258,7 @@ function mayBeOpened(pattern: PathPattern, { includes, skipsHidden }: Touch): bo
   if (skipsHidden === true && endOf(pattern).startsWith('.')) return false;
   // The name of a folder says nothing of the files in it.
   const name = fileNameOf(pattern);
-  return includes === undefined || name === undefined || includes.some((include) => mayInclude(include, name));
+  return name === undefined || fitsIncludes(name, includes);
 }
 
 /** How its last name begins, at least. */
@@ -218,11 +267,4 @@ function endOf({ steps, anchor }: PathPattern): string {
   if (last === undefined || 'name' in last) return last?.name ?? '';
   const first = 'tokens' in last ? last.tokens[0] : undefined;
   return first?.kind === 'text' ? first.text : '';
-}
-
-/** A star that is not quoted is one of the shell first, and of the search where no file matches. */
-function mayInclude(include: string, name: string): boolean {
-  if (include.includes('/') || isFree(include)) return true;
-  const pattern = include.replaceAll(HOLE.star, '*').replaceAll(HOLE.one, '?');
-  return hasHole(pattern) || matchesGlob(parseGlob(pattern), name);
 }

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path/posix';
-import { findBrought, type Goal, madeBefore, type Toucher, Ways } from './brought.js';
+import { type Brought, findBrought, type Goal, madeBefore, type Toucher, Ways } from './brought.js';
 import {
   climbsBack,
   leadsAnywhere,
@@ -14,8 +14,10 @@ import {
 import type { JudgedAccess, PermissionPolicy } from './policy.js';
 import { INTERPRETERS, type Touch } from './programs/effects.js';
 import { type PathKey, toPathKey } from './rules/path-index.js';
+import type { Lookup, WasAbsent } from './seen.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole, isFree, mayBeParent } from './shell/hole.js';
+import { findRestless, isSettled, listsOnlyTracked } from './settled.js';
+import { HOLE, hasHole, isDescriptor, isFree, mayBeParent } from './shell/hole.js';
 import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
 import { COMMAND_TABLES, type CommandTables } from './tables.js';
 
@@ -24,6 +26,8 @@ export interface LineTouch {
   touch: Touch;
   folders: readonly string[] | undefined;
   forms: readonly PathForm[];
+  /** The command or redirection that touches it. */
+  by: Toucher;
   /** It may lead anywhere, through what the line itself has put there; `link`: through a link that it makes. */
   isLost?: 'link' | 'tree';
 }
@@ -45,6 +49,8 @@ export interface LineContext {
   places: ReadonlyMap<string, string>;
   /** Whether a place, as the line names it, is known to be there. */
   isThere(place: string): boolean;
+  /** What is known to be there. */
+  kindOf(place: string): JudgedAccess['kind'];
   /** Where links lead that its patterns match, by the whole pattern. */
   linked: ReadonlyMap<string, readonly string[]>;
   cwd: string;
@@ -52,6 +58,10 @@ export interface LineContext {
   factOf(segment: Segment): SegmentFact;
   /** Where a path may lead through what the line has put there before. */
   waysOf(touch: Goal, by: Toucher): readonly string[];
+  /** It was looked for, nothing is there, and nothing comes there before the command runs. */
+  isAbsent(lookup: Lookup, by: Toucher): boolean;
+  /** What the line lists are names that git has taken up. */
+  listsTracked(): boolean;
   /** Found out when it is first asked for. */
   touched(): readonly LineTouch[];
 }
@@ -60,26 +70,45 @@ export function toLineContext(
   command: string,
   accesses: readonly JudgedAccess[],
   policy: PermissionPolicy,
+  wasAbsent: WasAbsent = NEVER,
 ): LineContext {
   const { cwd, home, tables = COMMAND_TABLES } = policy;
   const reading = readLine(command, { cwd, home, tables });
   const places = new Map(accesses.map(({ given, path }) => [given ?? path, path]));
   let touched: readonly LineTouch[] | undefined;
   let ways: Ways | undefined;
+  let brought: readonly Brought[] | undefined;
+  let tracked: boolean | undefined;
+  let restless: ReturnType<typeof findRestless> | undefined;
+  const kindOf = (place: string): JudgedAccess['kind'] =>
+    accesses.find(({ given, path, kind }) => kind !== undefined && (given ?? path) === place)?.kind;
   const factOf = factsOf(reading, tables);
   const context = {
     reading,
     policy,
     tables,
     places,
-    isThere: (place: string) =>
-      accesses.some(({ given, path, kind }) => kind !== undefined && (given ?? path) === place),
+    kindOf,
+    isThere: (place: string) => kindOf(place) !== undefined,
     linked: linkedOf(accesses),
     cwd,
     home,
     factOf,
+    brought(): readonly Brought[] {
+      brought ??= findBrought(reading, factOf);
+      return brought;
+    },
+    restless() {
+      restless ??= findRestless(reading, factOf);
+      return restless;
+    },
+    listsTracked(): boolean {
+      tracked ??= listsOnlyTracked(reading, factOf);
+      return tracked;
+    },
+    isAbsent: (lookup: Lookup, by: Toucher) => wasAbsent(lookup, () => isSettled(lookup, by, context)),
     ways(): Ways {
-      ways ??= new Ways(findBrought(reading, factOf), context, madeBefore(reading, factOf));
+      ways ??= new Ways(context.brought(), context, madeBefore(reading, factOf));
       return ways;
     },
     waysOf: (touch: Goal, by: Toucher) => context.ways().of(touch, by),
@@ -90,6 +119,8 @@ export function toLineContext(
   };
   return context;
 }
+
+const NEVER = (): boolean => false;
 
 const NO_LINKS: ReadonlyMap<string, readonly string[]> = new Map();
 
@@ -112,10 +143,10 @@ function findTouches(context: Ground): LineTouch[] {
     const { folders } = by;
     const forms = formsOf(touch, folders, context);
     const ways = context.waysOf(touch, by);
-    if (ways.length === 0) return void found.push({ touch, folders, forms });
+    if (ways.length === 0) return void found.push({ touch, folders, forms, by });
     const isLost = !ways.some(isFree) ? undefined : context.ways().isThroughOwn(touch, by) ? 'link' : 'tree';
     const more = ways.map((way) => toPossible(way, context.policy));
-    found.push({ touch, folders, forms: [...forms, ...more], ...(isLost && { isLost }) });
+    found.push({ touch, folders, forms: [...forms, ...more], by, ...(isLost && { isLost }) });
   };
   for (const redirection of reading.redirections) {
     const { target, text, writes, reads, below } = redirection;
@@ -132,7 +163,9 @@ function findTouches(context: Ground): LineTouch[] {
       if (touch.ifThere === true && !placesOf(touch.path, segment.folders).some(context.isThere)) continue;
       if (touch.tree !== undefined && placesOf(touch.tree, segment.folders).every(isProject)) continue;
       // A path inside of a program is one that it opens; inside of other texts it may be just a word.
-      add(touch.access === 'text' && isCode ? { ...touch, access: 'mention' } : touch, segment);
+      const isMention = touch.access === 'text' && isCode;
+      const plain = isDescriptor(touch.path) ? { path: touch.path, access: touch.access } : touch;
+      add(isMention ? { ...touch, access: 'mention' } : plain, segment);
     }
   }
   return found;

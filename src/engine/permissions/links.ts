@@ -2,20 +2,25 @@
 import { basename, resolve } from 'node:path/posix';
 import { broughtTo, findBrought, type Goal, linksBrought, type Toucher } from './brought.js';
 import { allTouches, type CommandPlace, leadsAnywhere, rawPaths, readLine, throughLinks } from './command.js';
-import type { IndexDisk } from './git-index.js';
-import { isKernelPath } from './path.js';
+import {
+  type Budget,
+  type Disk,
+  look,
+  MAX_BATCH,
+  MAX_LOOKED,
+  resolveAll,
+  takeWalk,
+  type Walk,
+  walkNames,
+  type Way,
+} from './disk-walk.js';
+import { foldNames, isKernelPath } from './path.js';
 import { mayChangeIndex } from './programs/brings.js';
-import { mayMatchGlob, parseGlob } from './rules/glob.js';
 import { factsOf, type SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole, isFree, isPattern } from './shell/hole.js';
+import { listsOnlyTracked, listsTracked } from './settled.js';
+import { HOLE, hasHole, isDescriptor, isFree, isPattern, tailOf } from './shell/hole.js';
 import type { CommandReading, Segment } from './shell/reading.js';
 import { COMMAND_TABLES } from './tables.js';
-
-/** What is in a folder. */
-export interface FolderEntry {
-  name: string;
-  kind: 'file' | 'directory' | 'link';
-}
 
 /** A path that leads through a link, and where that is: anywhere, when not everything was looked at. */
 export interface LinkedPath {
@@ -34,15 +39,12 @@ export interface Template {
   splits?: 'known' | 'unknown';
   /** No link below it is meant. */
   onlyFiles?: boolean;
-  /** Git lists the names, also of what is not on the disk. */
-  isTracked?: boolean;
+  /** Git lists the names, also of what is not on the disk; `only`: it lists all of them. */
+  tracked?: 'also' | 'only';
 }
 
-const MAX_LOOKED = 250_000;
 const MAX_TEMPLATES = 256;
 const MAX_FOUND = 5_000;
-/** Folders that are asked for at once. */
-const MAX_BATCH = 64;
 
 /** The places of a line that links may lead away from: its patterns, and what is read below folders through links. */
 export function templatesOf(line: string, place: CommandPlace): Template[] {
@@ -56,7 +58,7 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   const add = (path: string, folders: readonly string[] | undefined): void => {
     const isBelow = path.includes(HOLE.below);
     const isWanted = isPattern(path) || path.includes(HOLE.number) || (isBelow && (!isPlain || reading.splitsNames));
-    if (!isWanted || isFree(path)) return;
+    if (!isWanted || isFree(path) || isDescriptor(path)) return;
     for (const raw of rawPaths(path, folders)) put(raw, isBelow && isSearchThrough);
   };
   for (const { target, folders } of reading.redirections) if (target !== undefined) add(target.value, folders);
@@ -79,7 +81,8 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
     for (const touch of fact.touches) {
       const { path, follows } = touch;
       reach(touch, segment);
-      if (follows === true) for (const raw of rawPaths(path, segment.folders)) put(throughLinks(raw), true);
+      if (follows === true && !isDescriptor(path))
+        for (const raw of rawPaths(path, segment.folders)) put(throughLinks(raw), true);
     }
   }
   // Links that lie in what the line copies or moves, and then goes through.
@@ -90,30 +93,27 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   const isOdd = (): boolean =>
     makesOddNames(reading, facts) ||
     (isListed && reading.segments.some((segment) => facts(segment).use === undefined && changesIndex(segment)));
+  const onlyTracked = listsOnlyTracked(reading, facts);
   const splits = splitsNames && (isOdd() ? 'unknown' : 'known');
   return [...found].map(([text, follows]) => {
     const isBelow = text.includes(HOLE.below);
     const onlyFiles = isPlain && !follows && !isPattern(text) && isBelow;
-    const isTracked = isListed && isBelow;
+    const tracked = !isBelow || follows ? undefined : onlyTracked ? 'only' : isListed ? 'also' : undefined;
     return {
       text,
       follows,
       ...(splits && { splits }),
       ...(onlyFiles && { onlyFiles }),
-      ...(isTracked && { isTracked }),
+      ...(tracked && { tracked }),
     };
   });
 }
 
+type Facts = (segment: Segment) => SegmentFact;
+
 const changesIndex = ({ words }: Segment): boolean => mayChangeIndex(words.map(({ value }) => value));
 
-const listsTracked = ({ words }: Segment): boolean =>
-  words[0]?.value === 'git' && words.some(({ value }) => value === 'ls-files' || value.startsWith('--name-'));
-
-const makesOddNames = (
-  { segments, redirections }: CommandReading,
-  factOf: (segment: Segment) => SegmentFact,
-): boolean =>
+const makesOddNames = ({ segments, redirections }: CommandReading, factOf: Facts): boolean =>
   redirections.some(({ writes, target }) => writes && isOddName(target?.value ?? HOLE.any)) ||
   segments.some((segment) => [...factOf(segment).written.paths].some(isOddName));
 
@@ -148,64 +148,9 @@ function searchesThroughLinks({ words }: Segment): boolean {
   return args.some((arg) => /^-[A-Za-z]*L|^--?fol/.test(arg) || isFree(arg));
 }
 
-interface Disk {
-  list(folder: string): Promise<readonly FolderEntry[] | undefined>;
-  realPath(path: string): Promise<string>;
-  /** Without this it is not known what git lists. */
-  readFile?: IndexDisk['readFile'] | undefined;
-}
-
 /** Where the links of a disk lead that a line goes through. */
-export async function findLinked(line: string, place: CommandPlace, disk: Disk): Promise<LinkedPath[]> {
-  const walk = followPatterns(templatesOf(line, place));
-  let step = walk.next();
-  while (!step.done) {
-    const { folders, links, repository } = step.value;
-    const [entries, reals, tracked] = await Promise.all([
-      Promise.all(folders.map((folder) => disk.list(folder))),
-      Promise.all(links.map((link) => disk.realPath(link).catch(() => undefined))),
-      repository === undefined ? undefined : findTracked(repository, disk),
-    ]);
-    step = walk.next({ entries, reals, tracked });
-  }
-  return step.value;
-}
-
-async function findTracked(folder: string, { list, realPath, readFile }: Disk): Promise<readonly string[] | undefined> {
-  if (readFile === undefined) return undefined;
-  const { trackedIn } = await import('./git-index.js');
-  const real = await realPath(folder).catch(() => undefined);
-  return real === undefined ? undefined : trackedIn(real, { list, readFile });
-}
-
-/** What a walk wants to know of the disk. */
-interface Wish {
-  folders: readonly string[];
-  links: readonly string[];
-  /** A folder: the names that git lists there. */
-  repository?: string;
-}
-
-/** What is in each of the folders, and where each of the links leads; undefined where it leads in a circle. */
-interface Sight {
-  entries: readonly (readonly FolderEntry[] | undefined)[];
-  reals: readonly (string | undefined)[];
-  /** Undefined when that could not be found out. */
-  tracked?: readonly string[] | undefined;
-}
-
-type Walk<T> = Generator<Wish, T, Sight>;
-
-interface Way {
-  path: string;
-  isLinked: boolean;
-  /** Where it is, if that was found out on the way. */
-  real?: string | undefined;
-}
-
-interface Budget {
-  left: number;
-}
+export const findLinked = (line: string, place: CommandPlace, disk: Disk): Promise<LinkedPath[]> =>
+  takeWalk(followPatterns(templatesOf(line, place)), disk);
 
 /** Asks for what is in folders and where links lead, many at a time; gives the paths that lead through links. */
 export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath[]> {
@@ -214,23 +159,17 @@ export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath
   // What was not looked at may be anywhere.
   const giveUp = ({ text }: Template): void => void found.push({ path: text, real: HOLE.any, matches: text });
   for (const template of templates.slice(0, MAX_TEMPLATES)) {
-    const { text, follows, splits, onlyFiles = false, isTracked = false } = template;
+    const { text, follows, splits, onlyFiles = false, tracked } = template;
     const below = text.indexOf(HOLE.below);
     if (below !== -1 && splits === 'unknown') giveUp(template);
-    const listed = isTracked && splits === 'known' ? yield* lookAtTracked(text) : 'plain';
-    if (listed === 'odd') giveUp(template);
-    const ways = yield* walkNames(below === -1 ? text : text.slice(0, below), budget);
-    const tail = text.slice(below + 1);
-    if (below !== -1)
-      ways.push(
-        ...(yield* walkBelow(ways, {
-          tail,
-          follows,
-          splits: splits !== undefined,
-          hasPattern: listed === 'pattern',
-          budget,
-        })),
-      );
+    const listed = tracked !== undefined && splits !== 'unknown' ? yield* lookAtTracked(template, budget) : PLAIN;
+    if (listed.isOdd === true) giveUp(template);
+    const tail = tailOf(text);
+    const ways = listed.links ?? (yield* walkNames(below === -1 ? text : text.slice(0, below), budget));
+    if (below !== -1 && listed.links === undefined) {
+      const hasPattern = listed.hasPattern === true;
+      ways.push(...(yield* walkBelow(ways, { tail, follows, splits: splits !== undefined, hasPattern, budget })));
+    }
     const linked = onlyFiles ? [] : ways.filter(({ isLinked }) => isLinked);
     const known = linked.slice(0, MAX_FOUND);
     const reals = yield* resolveAll(known);
@@ -238,41 +177,13 @@ export function* followPatterns(templates: readonly Template[]): Walk<LinkedPath
     for (const [at, { path }] of known.entries()) {
       const real = reals[at] ?? HOLE.any;
       places.set(real, path);
-      if (follows && !isFree(real)) places.set(`${real}/${HOLE.below}${tail}`, path);
+      if (follows && !isFree(real)) places.set(`${real}/${text.slice(below)}`, path);
     }
     for (const [real, path] of places) found.push({ path, real, matches: text });
     if (linked.length > MAX_FOUND || budget.left <= 0) giveUp(template);
   }
   for (const template of templates.slice(MAX_TEMPLATES)) giveUp(template);
   return found;
-}
-
-function* walkNames(template: string, budget: Budget): Walk<Way[]> {
-  let ways: Way[] = [{ path: '', isLinked: false }];
-  const names = template.split('/').filter((name) => name !== '' && name !== '.');
-  for (const [at, name] of names.entries()) {
-    if (!hasHole(name)) {
-      ways = ways.map(({ path, isLinked }) => ({ path: `${path}/${name}`, isLinked }));
-      continue;
-    }
-    const isLast = at === names.length - 1;
-    const next: Way[] = [];
-    for (let start = 0; start < ways.length; start += MAX_BATCH) {
-      const batch = ways.slice(start, start + MAX_BATCH);
-      const lists = yield* look(
-        batch.map(({ path }) => path),
-        budget,
-      );
-      for (const [index, { path, isLinked }] of batch.entries()) {
-        for (const entry of lists[index] ?? []) {
-          if (!fits(name, entry.name) || (entry.kind === 'file' && !isLast)) continue;
-          next.push({ path: `${path}/${entry.name}`, isLinked: isLinked || entry.kind === 'link' });
-        }
-      }
-    }
-    ways = next;
-  }
-  return ways;
 }
 
 /** Links anywhere below the folders, with what follows the name of one; where links are followed, below those as well. */
@@ -328,32 +239,61 @@ function* walkBelow(
 /** Names that become several words, or other ones. */
 const ODD_NAME = /[\s'"\\]/;
 
-/** Whether names that git lists, but for the disk, would be cut, or match others. */
-function* lookAtTracked(text: string): Walk<'plain' | 'pattern' | 'odd'> {
+interface Listed {
+  /** Names would be cut at spaces, or be flags; or they are not known. */
+  isOdd?: boolean;
+  /** One is a pattern, and matches others. */
+  hasPattern?: boolean;
+  /** Those that are links, or lie behind one. */
+  links?: Way[];
+}
+
+const PLAIN: Listed = {};
+
+/** Names that git lists, which need not be on the disk. */
+function* lookAtTracked({ text, splits, tracked: which }: Template, budget: Budget): Walk<Listed> {
   const at = text.indexOf(HOLE.below);
   const root = text.slice(0, at);
-  const [end = ''] = text.slice(at + 1).split('/');
-  if (hasHole(root)) return 'odd';
-  const { tracked } = yield { folders: [], links: [], repository: resolve(root) };
-  const names = hasHole(end) ? tracked : tracked?.filter((name) => name.endsWith(end));
-  if (names === undefined || names.some((name) => ODD_NAME.test(name) || /(?:^|\/)-/.test(name))) return 'odd';
-  return names.some((name) => /[*?[]/.test(name)) ? 'pattern' : 'plain';
+  const [end = ''] = tailOf(text).split('/');
+  if (hasHole(root)) return { isOdd: splits !== undefined };
+  const folder = resolve(root);
+  const { tracked } = yield { folders: [], links: [], repository: folder };
+  const entries = hasHole(end) ? tracked?.entries : tracked?.entries.filter(({ name }) => name.endsWith(end));
+  const isOdd = (name: string): boolean => ODD_NAME.test(name) || /(?:^|\/)-/.test(name);
+  if (splits !== undefined && entries?.some(({ name }) => isOdd(name)) !== false) return { isOdd: true };
+  if (splits !== undefined && entries?.some(({ name }) => /[*?[]/.test(name))) return { hasPattern: true };
+  // Below the top some commands list names from there on.
+  if (which !== 'only' || tracked?.top !== folder || text.includes('/', at)) return PLAIN;
+  return { links: yield* walkTracked(folder, entries?.map(({ name }) => name) ?? [], budget) };
 }
 
-function* look(folders: readonly string[], budget: Budget): Walk<Sight['entries']> {
-  if (budget.left <= 0 || folders.length === 0) return [];
-  const { entries } = yield { folders: folders.map((folder) => folder || '/'), links: [] };
-  for (const list of entries) budget.left -= (list?.length ?? 0) + 1;
-  return entries;
+/** Of the names in the index those that are links on the disk by now, or lie behind one. */
+function* walkTracked(folder: string, names: readonly string[], budget: Budget): Walk<Way[]> {
+  const places = new Set<string>();
+  for (const name of names.map(foldNames)) {
+    for (let at = name.indexOf('/'); at !== -1; at = name.indexOf('/', at + 1)) places.add(name.slice(0, at));
+    places.add(name);
+  }
+  const linked = new Set<string>();
+  const open = [''];
+  while (open.length > 0 && budget.left > 0) {
+    const batch = open.splice(-MAX_BATCH);
+    const lists = yield* look(
+      batch.map((each) => `${folder}/${each}`),
+      budget,
+    );
+    for (const [at, start] of batch.entries()) {
+      for (const { name, kind } of lists[at] ?? []) {
+        const place = start + name;
+        if (kind === 'file' || !places.has(foldNames(place))) continue;
+        if (kind === 'link') linked.add(foldNames(place));
+        else open.push(`${place}/`);
+      }
+    }
+  }
+  if (linked.size === 0) return [];
+  const isBehind = (name: string): boolean => [...linked].some((link) => name === link || name.startsWith(`${link}/`));
+  return names
+    .filter((name) => isBehind(foldNames(name)))
+    .map((name) => ({ path: `${folder}/${name}`, isLinked: true }));
 }
-
-function* resolveAll(ways: readonly Way[]): Walk<Sight['reals']> {
-  if (ways.every((way) => 'real' in way)) return ways.map(({ real }) => real);
-  const { reals } = yield { folders: [], links: ways.map(({ path }) => path || '/') };
-  return reals;
-}
-
-/** A star of the shell does not match a leading dot. */
-const fits = (pattern: string, name: string): boolean =>
-  !(name.startsWith('.') && hasHole(pattern.charAt(0))) &&
-  mayMatchGlob(parseGlob(name.replace(/[\\*?[]/g, '\\$&')), pattern);

@@ -1,6 +1,7 @@
 import type { PermissionMode, PermissionUpdate, ToolAccess } from '../../protocol/index.js';
 import type { RuleLayerName } from './layers.js';
 import type { RuleBook } from './rules/book.js';
+import type { Seen } from './seen.js';
 import type { CommandTables } from './tables.js';
 
 /** One place a call touches, with its links resolved. */
@@ -25,6 +26,10 @@ export interface PermissionCall {
   edits: boolean;
   /** Every path the call touches; for a shell line those of `commandAccesses`. */
   accesses: readonly JudgedAccess[];
+  /** What of it was looked for on the disk, to know whether rules are about it; absent: nothing was. */
+  seen?: readonly Seen[];
+  /** Links behind the patterns of the line are among the accesses. */
+  knowsLinks?: boolean;
   /** The shell line of a Bash call; of other tools it is not looked at. */
   command?: string;
   /** The tool belongs to an MCP server. */

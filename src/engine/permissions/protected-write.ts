@@ -6,7 +6,7 @@ import { foldNames, isInside, isProtected, PROTECTED, PROTECTED_FOLDERS, PROTECT
 import type { PermissionPolicy } from './policy.js';
 import { readGit } from './programs/git.js';
 import { type GlobToken, mayMatchGlob, parseGlob } from './rules/glob.js';
-import { HOLE, hasHole, isFree, showHoles } from './shell/hole.js';
+import { HOLE, hasHole, isFree, showHoles, tailOf } from './shell/hole.js';
 import { nameOf, type Segment } from './shell/reading.js';
 
 /** The first path that a line writes, or may write, and by which it would change what may run. */
@@ -42,9 +42,12 @@ function protectedForm(
   // Inside of a program it may be what is written.
   const isText = isInText && (access === 'text' || access === 'mention');
   if (access !== 'write' && !isText) return undefined;
-  const written = [path.replace(/^~(?=\/|$)/, ''), ...placesOf(path, folders)];
+  const written = [widen(path.replace(/^~(?=\/|$)/, '')), ...placesOf(path, folders)];
   const shown = (form: string): string => (form === written[0] ? path : form);
-  const names = [...written.flatMap((form) => [form, places.get(form) ?? form]), ...forms.map((form) => form.path)];
+  const names = [
+    ...written.flatMap((form) => [form, places.get(form) ?? form]),
+    ...forms.map((form) => widen(form.path)),
+  ];
   // A folder alone is a word like others; code that names such a file may well write it.
   const isNamed = access === 'write' || path.includes('/') || (access === 'mention' && PROTECTED_NAMES.has(path));
   const found = names.find(
@@ -58,6 +61,10 @@ function protectedForm(
   if (below === undefined || below === 'patched') return undefined;
   return names.map((form) => changedBelow(form, { below, own, policy })).find((each) => each !== undefined);
 }
+
+/** A whole name that was found says nothing of the folder that it is in. */
+const widen = (form: string): string =>
+  form.includes(HOLE.below.repeat(2)) ? form.slice(0, form.indexOf(HOLE.below) + 1) : form;
 
 /** Names that files of protected folders have there. */
 const NAMES_INSIDE = new Set(
@@ -91,7 +98,7 @@ function mayBeFound(form: string, { roots, cwd, home }: PermissionPolicy): boole
   if (at === -1 || !form.startsWith('/')) return false;
   const folder = form.slice(0, at).replace(/(?<=.)\/+$/, '');
   if (![...roots, cwd, home].some((start) => isInside(folder, start))) return false;
-  const end = foldNames(form.slice(form.lastIndexOf(HOLE.below) + 1));
+  const end = foldNames(tailOf(form));
   return end.includes('/') ? endsAsProtected(end.split('/')) : OBEYED.some((name) => name.endsWith(end));
 }
 
@@ -220,7 +227,7 @@ function findPassedOn(line: LineContext): string | undefined {
   return segments
     .filter((segment) => SHELLS.test(basename(nameOf(segment))))
     .flatMap(({ words }) => words.map(({ value }) => value))
-    .find((word) => word.includes(HOLE.below) && mayBeProtected(word));
+    .find((word) => word.includes(HOLE.below) && mayBeProtected(widen(word)));
 }
 
 const SHELLS = /^(?:r?bash|sh|dash|ash|m?ksh|zsh)$/;

@@ -14,7 +14,16 @@ import type { Question, Reply } from '../questions.js';
 import type { SessionScope } from '../scope.js';
 import type { HookOpinion } from './decide-hooked.js';
 import type { Decision, PermissionPolicy } from './policy.js';
-import { type Grounds, groundsOfAnswer, markOfGrounds, placesOf, toGrounds, toPermissionCall } from './session-case.js';
+import {
+  type Grounds,
+  groundsOfAnswer,
+  markOfGrounds,
+  placesOf,
+  rulesOf,
+  seenBy,
+  toGrounds,
+  toPermissionCall,
+} from './session-case.js';
 
 /** What became of asking: the input to run with, or why not. */
 export type Permission =
@@ -144,13 +153,14 @@ const REQUEST_ALLOWED: HookOpinion = { verdict: 'allow', reason: 'A PermissionRe
 
 async function judge(scope: SessionScope, { tool, input, hook }: JudgedCall): Promise<Judgement> {
   const places = await placesOf(scope, { tool, input });
-  const book = await scope.guard.rules({ turn: scope.state.turnRules, deny: scope.config.disallowedTools });
+  const book = await rulesOf(scope);
+  const seen = await seenBy(scope, { tool, input }, { places, book });
   // Loaded with the first call that is judged: the parser of shell lines is large.
   const { decideWithHook } = await import('./decide-hooked.js');
   const { toPolicy } = await import('./session-policy.js');
-  const call = toPermissionCall(scope, { tool, input }, places);
+  const call = toPermissionCall(scope, { tool, input }, { places, seen });
   const policy = { ...toPolicy(scope, book), ...(await planOf(scope)), ...sandboxedOf(scope, input) };
-  const judgedOn = toGrounds(scope, { tool, input }, places);
+  const judgedOn = toGrounds(scope, { tool, input }, { places, seen });
   let decision = decideWithHook(call, policy, hook);
   if (!(await isStillMeant(scope, decision, { tool, judgedOn }))) {
     decision = decideWithHook({ ...call, changed: true }, policy, hook);

@@ -27,7 +27,7 @@ async function toCall(scope: SessionScope, toolName: string, input: unknown): Pr
   const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   if (tool !== undefined) {
     const call = { tool, input: given };
-    return toPermissionCall(scope, call, await placesOf(scope, call));
+    return toPermissionCall(scope, call, { places: await placesOf(scope, call) });
   }
   const command = typeof given.command === 'string' ? { command: given.command } : {};
   return { tool: toolName, input: given, readOnly: false, edits: false, accesses: [], ...command };

@@ -3,6 +3,8 @@ import type { FileStat, PermissionMode, ToolAccess, WholeTool } from '../../prot
 import type { SessionScope } from '../scope.js';
 import { createSha256 } from '../workspace/sha256.js';
 import type { JudgedAccess, PermissionCall } from './policy.js';
+import type { RuleBook } from './rules/book.js';
+import type { Seen } from './seen.js';
 
 /** What a decision about a call rests on: the folder it starts from, and where the places it touches really are. */
 export interface Grounds {
@@ -14,6 +16,8 @@ export interface Grounds {
   /** Each place as the tool names it, and with its links resolved. */
   places: ReadonlyMap<string, string>;
   mode: PermissionMode;
+  /** What was looked for on the disk, and where it was found. */
+  seen: readonly string[];
   /** What a tool of a server is. */
   definition?: string;
 }
@@ -25,27 +29,47 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
+/** What is known of a call before it is looked for more. */
+export interface Known {
+  places: readonly Place[];
+  book: RuleBook;
+}
+
 export type Place = ToolAccess &
   Pick<JudgedAccess, 'isUnknown' | 'matches'> & { real: string; kind?: FileStat['kind'] };
 
-export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> =>
-  toGrounds(scope, call, await placesOf(scope, call));
+export const groundsOf = async (scope: SessionScope, call: ToolCall): Promise<Grounds> => {
+  const places = await placesOf(scope, call);
+  return toGrounds(scope, call, { places, seen: await seenBy(scope, call, { places, book: await rulesOf(scope) }) });
+};
 
-export const toGrounds = ({ state, mcp }: SessionScope, { tool }: ToolCall, places: readonly Place[]): Grounds => {
+export const toGrounds = (
+  { state, mcp }: SessionScope,
+  { tool }: ToolCall,
+  { places, seen }: { places: readonly Place[]; seen: readonly Seen[] },
+): Grounds => {
   const touched = places.map(({ path, real, access }) => ({ path, real, access }));
-  return ground({ cwd: state.cwd, mode: state.mode, touched, definition: mcp.definitionOf(tool.name) });
+  const found = seen.map(({ at, pattern: _, ...lookup }) => JSON.stringify([lookup, at]));
+  return ground({ cwd: state.cwd, mode: state.mode, touched, seen: found, definition: mcp.definitionOf(tool.name) });
 };
 
 const ground = ({
   cwd,
   mode,
   touched,
+  seen,
   definition,
-}: Pick<Grounds, 'cwd' | 'mode' | 'touched'> & { definition: string | undefined }): Grounds => ({
-  key: JSON.stringify([cwd, touched.map(({ path, real, access }) => [path, real, access]), definition]),
+}: Pick<Grounds, 'cwd' | 'mode' | 'touched' | 'seen'> & { definition: string | undefined }): Grounds => ({
+  key: JSON.stringify([
+    cwd,
+    touched.map(({ path, real, access }) => [path, real, access]),
+    definition,
+    ...(seen.length > 0 ? [seen] : []),
+  ]),
   cwd,
   mode,
   touched,
+  seen,
   places: new Map(touched.map(({ path, real }) => [path, real])),
   ...(definition !== undefined && { definition }),
 });
@@ -59,6 +83,7 @@ export const groundsOfAnswer = (shown: Grounds, now: Grounds): Grounds =>
     cwd: shown.cwd,
     mode: shown.mode,
     touched: now.touched.map(({ path, real, access }) => ({ path, real: shown.places.get(path) ?? real, access })),
+    seen: now.seen,
     definition: shown.definition,
   });
 
@@ -66,8 +91,11 @@ export const groundsOfAnswer = (shown: Grounds, now: Grounds): Grounds =>
 export const markOfGrounds = ({ key }: Grounds): string => createSha256().update(key).digest('base64url');
 
 export async function placesOf(scope: SessionScope, call: ToolCall): Promise<Place[]> {
-  const [named, linked] = await Promise.all([namedPlaces(scope, call), linkedPlaces(scope, call)]);
-  return [...named, ...linked];
+  if (!looksAround(scope, call)) return namedPlaces(scope, call);
+  const { findLinks } = await import('./session-disk.js');
+  const links = findLinks(scope, call.input.command as string);
+  const [named, linked] = await Promise.all([namedPlaces(scope, call), links]);
+  return [...named, ...linked.map((each) => ({ ...each, access: 'read' as const }))];
 }
 
 const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> =>
@@ -80,32 +108,29 @@ const namedPlaces = ({ state, workspace }: SessionScope, { tool, input }: ToolCa
     }),
   );
 
-/** Where links lead that the patterns of a shell line match. */
-async function linkedPlaces({ state, guard, workspace }: SessionScope, { tool, input }: ToolCall): Promise<Place[]> {
-  if (tool.name !== 'Bash' || typeof input.command !== 'string' || workspace.list === undefined) return [];
-  const { findLinked } = await import('./links.js');
-  const { list, realPath, readFile } = workspace;
-  const found = await findLinked(
-    input.command,
-    { cwd: state.cwd, home: guard.home },
-    {
-      list: (folder) => list.call(workspace, folder),
-      realPath: (path) => realPath.call(workspace, path),
-      readFile: (path, options) => readFile.call(workspace, path, options),
-    },
-  );
-  return found.map((each) => ({ ...each, access: 'read' }));
+/** What of a shell line was looked for on the disk, to know whether the rules are about it. */
+export async function seenBy(scope: SessionScope, call: ToolCall, { places, book }: Known): Promise<readonly Seen[]> {
+  if (!looksAround(scope, call)) return [];
+  const { findSeenBy } = await import('./session-disk.js');
+  return findSeenBy(scope, toPermissionCall(scope, call, { places }), book);
 }
 
+export const rulesOf = ({ guard, state, config }: SessionScope): Promise<RuleBook> =>
+  guard.rules({ turn: state.turnRules, deny: config.disallowedTools });
+
+const looksAround = ({ workspace }: SessionScope, { tool, input }: ToolCall): boolean =>
+  tool.name === 'Bash' && typeof input.command === 'string' && workspace.list !== undefined;
+
 export const toPermissionCall = (
-  { state }: SessionScope,
+  scope: SessionScope,
   { tool, input }: ToolCall,
-  places: readonly Place[],
+  { places, seen = [] }: { places: readonly Place[]; seen?: readonly Seen[] },
 ): PermissionCall => ({
   tool: tool.name,
   input,
-  readOnly: tool.isReadOnly(input, { cwd: state.cwd }),
+  readOnly: tool.isReadOnly(input, { cwd: scope.state.cwd }),
   edits: tool.edits ?? false,
   accesses: places.map(({ path, real, ...more }) => ({ ...more, path: real, given: path })),
+  ...(looksAround(scope, { tool, input }) && { seen, knowsLinks: true }),
   ...(typeof input.command === 'string' && { command: input.command }),
 });

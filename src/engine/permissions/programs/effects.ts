@@ -41,6 +41,8 @@ export interface Touch {
   tree?: string;
   /** Git looks for it among what it tracks. */
   isTracked?: boolean;
+  /** Of what it tracks, only what is in the index is opened, if all of these words are paths. */
+  inIndex?: readonly string[];
   /** What becomes of what lies below it. */
   below?: Write['below'];
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import { looksLikeFile } from '../rules/file-name.js';
 import { HOLE, hasHole, isFree } from '../shell/hole.js';
-import { type GitCall, pathInCommit, readGit, under } from './git.js';
+import { type GitCall, isQuietOption, pathInCommit, readGit, under } from './git.js';
 
 /** When a command shows the contents of files that it does not name. */
 interface Shows {
@@ -11,8 +11,9 @@ interface Shows {
   without?: RegExp;
 }
 
+/** Behind -S and -G stands what is searched for. */
 const PATCH =
-  /^-[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff|chec|dd$)/;
+  /^-(?![SG])[a-zA-Z]*[puUcWL]|^--(?:patch|unified|cc$|word-diff|color-words|function-context|binary|diff-merges|remerge-diff|textconv|ext-diff|chec|dd$)/;
 const NAMES =
   /^(?:-s|--(?:no-patch|name-only|name-status|stat|numstat|shortstat|dirstat|cumulative|summary|compact-summary|raw|quiet)(?:=.*)?)$/;
 
@@ -90,11 +91,42 @@ interface Opened {
   includes?: readonly string[];
   /** Places that it leaves out. */
   excludes?: readonly string[];
+  /** Only what is in the index, if all of these are paths. */
+  inIndex?: readonly string[];
 }
 
 export function openedByGit(values: readonly string[]): Opened[] {
   if (basename(values[0] ?? '') !== 'git') return [];
   const call = readGit(values.slice(1));
+  const inIndex = wordsOfIndex(call);
+  const opened = openedBy(call);
+  return inIndex === undefined ? opened : opened.map((each) => ({ ...each, inIndex }));
+}
+
+/** With these flags alone nothing is opened but what is in the index. */
+const OF_INDEX: Readonly<Record<string, RegExp>> = {
+  diff: /^(?:--|-[abpRswWz]+|-[uU]\d*|--(?:patch|stat|numstat|shortstat|summary|no-color|no-ext-diff|no-textconv|no-renames|ignore-all-space|ignore-space-change|ignore-blank-lines|function-context|exit-code|text|minimal|patience|histogram)|--(?:color|word-diff|unified|diff-filter)(?:=\w+)?)$/,
+  grep: /^(?:--|-[aEFGhHiIlLnopPqrvwWz]+|-[ABCm]\d+|--(?:cached|line-number|ignore-case|word-regexp|files-with-matches|count|fixed-strings|extended-regexp|perl-regexp|heading|break|no-color|color))$/,
+};
+
+/** Words that must be paths so that git opens nothing but what is in the index; undefined when it may open more. */
+function wordsOfIndex({ subcommand = '', args, folders, options, configs }: GitCall): string[] | undefined {
+  const flags = Object.hasOwn(OF_INDEX, subcommand) ? OF_INDEX[subcommand] : undefined;
+  if (flags === undefined || !options.every(isQuietOption) || configs.length > 0) return undefined;
+  const end = args.indexOf('--');
+  const before = end === -1 ? args : args.slice(0, end);
+  if (before.some((arg) => arg.startsWith('-') && !flags.test(arg))) return undefined;
+  const words = before.filter((arg) => !arg.startsWith('-'));
+  const given = subcommand === 'grep' ? words.slice(1) : words;
+  // Other files than those of the repository are just compared.
+  const isInside = (word: string): boolean => /^[\w.][\w./-]*$/.test(word) && !word.includes('..');
+  const isOther = (word: string): boolean => /^[/~]|\.\./.test(word) || hasHole(word);
+  const behind = end === -1 ? [] : args.slice(end + 1);
+  if ((subcommand === 'grep' && words.length === 0) || !given.every(isInside) || behind.some(isOther)) return undefined;
+  return given.map((word) => under(folders, word));
+}
+
+function openedBy(call: GitCall): Opened[] {
   const { subcommand = '', args, folders } = call;
   const words = args.filter((arg) => !arg.startsWith('-'));
   const key = keyOf(subcommand, words[0]);

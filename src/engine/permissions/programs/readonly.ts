@@ -22,6 +22,8 @@ export interface ReadOnlyUse {
   onlyNames: boolean;
   /** It runs unasked only where the folder is trusted. */
   needsTrust: boolean;
+  /** It does so for the links below folders alone, which it opens. */
+  isForLinks?: boolean;
   /** A word that turns into a flag could do harm. */
   hasBadFlags: boolean;
   /** Of the files below its folders it opens those that fit one of these. */
@@ -159,6 +161,7 @@ function toUse(spec: ReadOnlySpec, read: ReadFlags): ReadOnlyUse {
     ...(spec.followsLinks === true && recurses && { follows: true }),
     ...(spec.recurses === 'folder' && !recurses && { isCalledFile: true }),
     needsTrust: spec.followsLinks === true,
+    ...(spec.followsLinks === true && { isForLinks: true }),
     hasBadFlags: spec.hasBadFlags === true,
     ...(includes !== undefined && { includes }),
     ...(isRipgrep && !showsHidden && { skipsHidden: true }),

@@ -1,4 +1,4 @@
-import { HOLE } from '../shell/hole.js';
+import { HOLE, hasHole } from '../shell/hole.js';
 import { changedByGit, hooksOfTemplate } from './git-config.js';
 import { takenByStash } from './git-sweep.js';
 import { isPrintingSed } from './sed.js';
@@ -59,8 +59,18 @@ export interface WriterSpec {
   here?: 'always';
   /** Flags whose value is the folder that its operands start from. */
   starts?: string;
+  /** It leaves all files as they are. */
+  leaves?: (args: readonly string[]) => boolean;
   /** Files that it changes without naming them. */
   changes?: (args: readonly string[]) => readonly string[];
+}
+
+/** What was taken up is left out again, and nothing else. */
+function leavesFiles(args: readonly string[]): boolean {
+  const flags = args.filter((arg) => arg.startsWith('-') || hasHole(arg));
+  return (
+    flags.some((flag) => /^(?:-S|--staged)$/.test(flag)) && flags.every((flag) => /^(?:-S|--staged|-q|--)$/.test(flag))
+  );
 }
 
 const NPM_FILE = '~/.npmrc';
@@ -370,7 +380,7 @@ export const WRITERS: Readonly<Record<string, WriterSpec>> = {
   'npm config': { writes: 'none', changes: changedByNpm },
   'npm set': { writes: 'none', changes: () => [NPM_FILE] },
   'git checkout': { writes: 'all', spreads: 'folder' },
-  'git restore': { writes: 'all', spreads: 'folder' },
+  'git restore': { writes: 'all', spreads: 'folder', leaves: leavesFiles },
   'git rm': { writes: 'all', spreads: 'r' },
   'git mv': { writes: 'all', joins: 'last', spreads: 'sources', brings: { with: 'always', what: 'copies' } },
   'git clean': { writes: 'all', spreads: 'folder', scripts: 'e exclude', plain: 'dfnqxX' },

@@ -59,6 +59,7 @@ export function findWrites(values: readonly string[], writers: Writers): Written
   const found = specOf(values, writers);
   if (found === undefined) return NOTHING;
   const { spec, args } = found;
+  if (spec.leaves?.(args) === true) return { ...NOTHING, isKnown: true };
   const writes = [
     ...directWrites(args, spec),
     ...joinedWrites(args, spec),

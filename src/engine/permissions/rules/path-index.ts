@@ -72,8 +72,8 @@ export class PathIndex<Rule extends Ranked> {
   }
 
   /** A rule that a path with holes may fall under. */
-  findPossible(template: string): Rule | undefined {
-    return this.#all.find(({ pattern }) => mayMatchPath(pattern, template))?.rule;
+  findPossible(template: string, isMeant: (entry: Entry<Rule>) => boolean = ALL): Rule | undefined {
+    return this.#all.find((entry) => mayMatchPath(entry.pattern, template) && isMeant(entry))?.rule;
   }
 
   /** All that a path with holes may fall under. */
@@ -87,10 +87,12 @@ export class PathIndex<Rule extends Ranked> {
   }
 
   /** The first that is about a place below the folder. */
-  findBelow(folder: string): Rule | undefined {
-    return this.#all.find(({ pattern }) => liesBelow(pattern, folder))?.rule;
+  findBelow(folder: string, isMeant: (entry: Entry<Rule>) => boolean = ALL): Rule | undefined {
+    return this.#all.find((entry) => liesBelow(entry.pattern, folder) && isMeant(entry))?.rule;
   }
 }
+
+const ALL = (): boolean => true;
 
 export interface Entry<Rule> {
   pattern: PathPattern;

@@ -143,7 +143,7 @@ export function matchesSteps(steps: readonly Step[], names: readonly string[], s
   return true;
 }
 
-function matchesName(step: NonNullable<Step>, name: string): boolean {
+export function matchesName(step: NonNullable<Step>, name: string): boolean {
   return 'name' in step ? step.name === name : matchesGlob(step.tokens, name);
 }
 

@@ -13,7 +13,7 @@ export const HOLE = {
   one: '\uE003',
   /** Digits. */
   number: '\uE004',
-  /** The rest of a path that begins as the text before it: what find found. */
+  /** The rest of a path that begins as the text before it: what find found. Twice, where its name may be what follows. */
   below: '\uE005',
 } as const;
 
@@ -49,6 +49,12 @@ export function literalStart(text: string): string {
   const at = text.search(HOLES);
   return at === -1 ? text : text.slice(0, at);
 }
+
+/** What follows the rest of a path. */
+export const tailOf = (text: string): string => text.slice(text.lastIndexOf(HOLE.below) + 1);
+
+/** What a substitution prints is read through it. */
+export const isDescriptor = (path: string): boolean => path === `/dev/fd/${HOLE.number}`;
 
 const SHOWN: Readonly<Record<string, string>> = {
   [HOLE.any]: '\u2026',

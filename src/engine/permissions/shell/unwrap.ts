@@ -416,10 +416,23 @@ export function pathsFound(words: readonly ShellWord[]): string[] {
   const values = words.map(({ value }) => value);
   const action = values.findIndex((value) => ACTION.test(value));
   // What stands behind an action limits what comes after it alone.
-  const names = values.slice(0, action === -1 ? values.length : action).filter((_, at) => values[at - 1] === '-name');
-  const isPlain = names.length === 1 && !values.some((value) => /^(?:!|-not|-o|-or|,)$/.test(value));
-  const end = isPlain ? (/^[*\uE002]([^*?[\]\\/\uE000-\uE005]+)$/.exec(names[0] ?? '')?.[1] ?? '') : '';
-  return rootsOf(words).map((root) => root + HOLE.below + end);
+  const tests = values.slice(0, action === -1 ? values.length : action);
+  const isNot = (at: number): boolean => /^(?:!|-not)$/.test(values[at] ?? '');
+  const names = tests.filter((_, at) => values[at - 1] === '-name' && !isNot(at - 2));
+  // That a path is not wanted only takes away.
+  const isOpen = (value: string, at: number): boolean =>
+    /^(?:-o|-or|,)$/.test(value) || (isNot(at) && !/^-i?(?:path|name|wholename)$/.test(values[at + 1] ?? ''));
+  const isPlain = names.length === 1 && !values.some(isOpen);
+  return rootsOf(words).map((root) => root + HOLE.below + (isPlain ? endOf(names[0] ?? '', root) : ''));
+}
+
+/** How names end that fit. Of any other pattern than `*.ts` that is the end of a name which may be a whole one. */
+function endOf(name: string, root: string): string {
+  const end = /[^*?[\]\\/\uE000-\uE005]*$/.exec(name)?.[0] ?? '';
+  // The folder that it begins in is found itself if it is called so.
+  if (end === '' || root.replace(/\/+$/, '').endsWith(end)) return '';
+  if (/^[*\uE002]$/.test(name.slice(0, name.length - end.length))) return end;
+  return hasHole(root) ? '' : HOLE.below + end;
 }
 
 function rootsOf(words: readonly ShellWord[]): string[] {
