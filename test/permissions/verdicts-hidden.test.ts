@@ -22,7 +22,9 @@ it.each<[string, string, Rules]>([
   ['PWD=/repo/sub/..; cat ~+/.env', D, ENV],
   ['cd sub && cat ~+/a', O, NO],
   // a file of the project says what runs
-  ...['mvn -v', 'mvn --version', 'pytest --version', 'jest --version', 'poetry -V'].map((line): Row => [line, A, NO]),
+  ...['mvn -v', 'mvn --version', 'pytest --version', 'jest --version', 'poetry -V'].map(
+    (line): [string, string, Rules] => [line, A, NO],
+  ),
   ['node --version', O, NO],
   ['npm test --userconfig=x', A, { allow: ['Bash(npm test:*)'] }],
   ['npm run build --globalconfig x', A, { allow: ['Bash(npm run *)'] }],
@@ -42,7 +44,7 @@ it.each<[string, string, Rules]>([
   // other names of setarch, and other wrappers
   ...'i386 i486 i586 i686 x86_64 aarch64 uname26 fakeroot-sysv fakeroot-tcp memusage sotruss fstab-decode'
     .split(' ')
-    .map((name): Row => [`${name} rm x`, D, RM]),
+    .map((name): [string, string, Rules] => [`${name} rm x`, D, RM]),
   ["dpkg-architecture -c 'rm x'", D, RM],
   ['git merge-index rm -a', D, RM],
   ['git merge-index -o -q rm -a', D, RM],

@@ -3,9 +3,13 @@ import { dirname, isAbsolute, relative, sep } from 'node:path';
 /** True when `path` is `root` or lies below it. Both absolute and normalised; nothing else is inside anything. */
 export function isInside(root: string, path: string): boolean {
   if (!isAbsolute(root) || !isAbsolute(path) || path.includes('\0')) return false;
+  // Most paths hold nothing that would have to be taken out first.
+  if (sep === '/' && !UNTIDY.test(root) && !UNTIDY.test(path)) return path === root || path.startsWith(`${root}/`);
   const way = relative(root, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
+
+const UNTIDY = /\/\.{0,2}(?:\/|$)/;
 
 // Windows into the kernel and into other processes (environments, devices), not files of a project.
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
@@ -15,7 +19,7 @@ export const isKernelPath = (path: string): boolean => /^\/(?:proc|sys|dev)(?:\/
 
 /** True when the path lies in one of the roots. A root such as `/` does not cover the kernel's own folders. */
 export function isWithinRoots(path: string, roots: readonly string[]): boolean {
-  const kernel = KERNEL_FOLDERS.find((folder) => isInside(folder, path));
+  const kernel = /proc|sys|dev/.test(path) ? KERNEL_FOLDERS.find((folder) => isInside(folder, path)) : undefined;
   return roots.some((root) => isInside(root, path) && (kernel === undefined || isInside(kernel, root)));
 }
 

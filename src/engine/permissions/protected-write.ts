@@ -181,8 +181,9 @@ function findNamed({ reading, factOf }: LineContext): string | undefined {
   for (const segment of reading.segments) {
     if (segment.role === 'wrapper' || segment.role === 'remote') continue;
     const values = segment.words.map(({ value }) => value);
-    const { use, written } = factOf(segment);
-    if (use !== undefined || isReader(values)) continue;
+    const fact = factOf(segment);
+    if (fact.use !== undefined || isReader(values)) continue;
+    const { written } = fact;
     const found = values.slice(1).flatMap((value, at) => {
       if (LEFT_OUT.test(values[at] ?? '') || isLeftOut(value)) return [];
       const isFlag = value.startsWith('-');
