@@ -184,13 +184,14 @@ export class Guard {
   async #compile(layers: readonly RuleLayer[]): Promise<RuleBook> {
     const { compileRules } = await import('./permissions/rules/book.js');
     const { workspace, home, ownTools: tools } = this.#parts;
-    const book = compileRules(layers, { home, tools });
+    const { platform } = process;
+    const book = compileRules(layers, { home, tools, platform });
     const links = new Map<string, string>();
     for (const folder of book.folders) {
       // Where links cannot be followed, by permissions or because they go round, the rule is about what it names.
       const real = await workspace.realPath(folder).catch(() => folder);
       if (real !== folder) links.set(folder, real);
     }
-    return links.size === 0 ? book : compileRules(layers, { home, tools, links });
+    return links.size === 0 ? book : compileRules(layers, { home, tools, platform, links });
   }
 }

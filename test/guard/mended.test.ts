@@ -1,6 +1,6 @@
 /** What once went wrong between rules, settings and hooks. */
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { runPermissions } from '../../src/cli/permissions.js';
 import { createMemoryStore } from '../../src/engine/index.js';
 import { resultText } from '../engine/kit.js';
@@ -200,4 +200,19 @@ it('ConfigChange hears of policy', async () => {
   );
   await run.ask('go');
   expect(textOf(stage.path('home/shop/changes'))).toContain('policy_settings');
+});
+it('E2: where the case of letters makes no other file, a Read deny holds for every spelling', async () => {
+  const stage = createStage();
+  stage.write(USER, { permissions: { allow: ['Bash(cat:*)'], deny: ['Read(./.env)'] } });
+  const system = vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
+  try {
+    const run = await stage.open([
+      call('Read', { file_path: stage.path('home/shop/.ENV') }),
+      bash('cat .Env', 't2'),
+      'ok',
+    ]);
+    expect((await run.ask('go')).permission_denials).toHaveLength(2);
+  } finally {
+    system.mockRestore();
+  }
 });

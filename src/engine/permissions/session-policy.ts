@@ -17,6 +17,7 @@ export const toPolicy = (scope: SessionScope, book: PermissionPolicy['book']): P
     home: guard.home,
     cwd,
     trusted: guard.trusted,
+    platform: process.platform,
     privateHosts: (config.env.HEDDLE_WEB_PRIVATE_HOSTS ?? '').split(',').filter((host) => host !== ''),
     readable: readablePlacesOf(scope),
   };
