@@ -17,6 +17,7 @@ async function call(tools: string[], toolUse: ScriptToolUse, where: Where = 'a s
   mkdirSync(join(cwd, 'src'));
   writeFileSync(join(cwd, 'src', 'a.txt'), 'thread');
   writeFileSync(join(cwd, 'b.txt'), 'thread');
+  mkdirSync(join(cwd, 'other', '.git'), { recursive: true });
   const inner = toolUse.name === 'Task' ? ['inner'] : [];
   const scripts = {
     'a subagent': [{ toolUse: task('t1', { subagent_type: 'A' }) }, { toolUse }, ...inner, 'said', 'Done.'],
@@ -160,7 +161,7 @@ describe('names of tools of servers', () => {
 
 describe('what is said of a call that is more', () => {
   it.each([
-    ['cd src && git diff', /\(git diff: .*(?:cd|folder|director)/i],
+    ['cd other && git diff', /\(git diff: .*(?:cd|folder|director)/i],
     ['git diff && ls', /\(ls\)\.$/],
   ])('%s', async (command, expected) => {
     const run = await call(['Bash(git diff:*)'], line(command));

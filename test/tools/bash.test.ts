@@ -85,6 +85,7 @@ describe('Bash exit codes', () => {
     ['set -e; false; echo no', 1, ''],
     ['echo "open', 2, 'bash: eval: line 1: unexpected EOF while looking for matching `"\''],
     ['(exit 7)', 7, ''],
+    ['exit 129', 129, ''],
     ['trap "echo bye" EXIT; exit 4', 4, 'bye'],
   ];
   it.each(cases)('%s', async (command, code, output) => {

@@ -110,5 +110,7 @@ export function exitCodeOf({ code, signal, timedOut }: ProcessExit): number {
 export function signalOf(exit: ProcessExit): string | undefined {
   if (exit.signal !== null) return exit.signal;
   const number = (exit.code ?? 0) - 128;
+  // Git and others end so where they are called in a wrong way.
+  if (number === signalNumbers.SIGHUP) return undefined;
   return Object.keys(signalNumbers).find((name) => signalNumbers[name] === number);
 }
