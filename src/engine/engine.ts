@@ -59,7 +59,7 @@ import type { ToolParts } from './tools/parts.js';
 import { createReadLedger } from './tools/ledger.js';
 import { checkTools, selectTools } from './tools/registry.js';
 import { refuseUnsupported } from './unsupported.js';
-import { createLocalWorkspace } from './workspace/local.js';
+import { createLocalWorkspace, isLocal } from './workspace/local.js';
 
 /** What an engine may be given; everything but the clock has a default. */
 export interface EngineParts {
@@ -117,7 +117,7 @@ export function createEngine(parts: EngineParts): Engine {
     checkConfig(called);
     refuseUnsupported(called);
     // A workspace of one's own is not this machine.
-    if (parts.workspace === undefined) refuseRoot(called);
+    if (parts.workspace === undefined || isLocal(parts.workspace)) refuseRoot(called);
     const home = called.env.HOME || '/';
     // What is no tool at all is refused below.
     const names = (parts.tools ?? []).map((tool: Tool | undefined) => String(tool?.name));

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/protocol/plain.js';
 import type { ScriptStep } from '../../src/engine/model/script-step.js';
 import type { Message } from '../../src/protocol/index.js';
 import { until } from '../workspace/running.js';
-import { outline, resultText, type Run, type RunOptions, scratch, start } from './kit.js';
+import { PATH_ENV, outline, resultText, type Run, type RunOptions, scratch, start } from './kit.js';
 
 const bypass = { permissionMode: 'bypassPermissions' as const };
 const bash = (id: string, command: string): ScriptStep => ({
@@ -169,7 +169,7 @@ describe('at the end of input', () => {
   });
 
   it('as long as the environment says', async () => {
-    const env = { PATH: process.env.PATH ?? '', HEDDLE_TASK_GRACE_MS: '0' };
+    const env = { ...PATH_ENV, HEDDLE_TASK_GRACE_MS: '0' };
     const run = await launch([bash('t1', 'sleep 300'), 'started'], { config: { env } });
     const first = run.ask('go');
     run.session.endInput();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createEngine, createMemoryStore } from '../../src/engine/index.js';
+import { createEngine, createLocalWorkspace, createMemoryStore } from '../../src/engine/index.js';
 import type { Frame, SessionConfig } from '../../src/protocol/index.js';
 import { systemClock } from '../../src/protocol/plain.js';
 import { createServer, type ServerOptions } from '../../src/server/index.js';
@@ -155,6 +155,18 @@ describe('a server that bypasses permissions', () => {
       errors: expect.arrayContaining([typeof text === 'string' ? text : expect.stringMatching(text)]),
     });
     expect(made()).toBe(false);
+  });
+
+  it('is refused as root in a workspace that is this machine, whoever made it', async () => {
+    asRoot();
+    const engine = createEngine({ clock: systemClock, workspace: createLocalWorkspace({ clock: systemClock }) });
+    const opened = engine.open({
+      cwd: scratch(),
+      configDir: scratch(),
+      ...bypass,
+      env: { ...PATH_ENV, IS_SANDBOX: '' },
+    });
+    await expect(opened).rejects.toThrow(/refused for root/);
   });
 
   it('works where it may', async () => {

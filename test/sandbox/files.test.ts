@@ -247,6 +247,18 @@ describe.skipIf(!hasBubblewrap)(`files in the sandbox${skipNote}`, () => {
     });
   });
 
+  it('that must not come to be are no hindrance to git stash -u and git clean', async () => {
+    git('init', '-q');
+    await put(inRoot('a'), 'a');
+    git('add', 'a');
+    git('commit', '-q', '-m', 'first');
+    const sandbox = await box.open();
+    const user = 'git -c user.name=a -c user.email=a@example.com';
+    const line = `echo b > a; echo u > u; ${user} stash -u -q && cat a && git stash pop -q && git clean -fdq && cat a`;
+    expect(await box.run(sandbox, line)).toMatchObject({ text: 'ab\n', code: 0 });
+    expect(await readdir(box.root)).toEqual(['.git', 'a']);
+  });
+
   it('that name other repositories, or lead a work tree to one, cannot be made', async () => {
     git('init', '-q');
     git('commit', '-q', '--allow-empty', '-m', 'first');

@@ -210,6 +210,10 @@ describe('loadLayer of files that cannot be read', () => {
       `fatal ${at('.claude/settings.json')}: ${at('.claude')} is a link to gone, which is not there`,
     ]);
     expect(await textOf(at('plain/settings.json'))).toEqual([]);
+    symlinkSync('plain/x', at('through.json'));
+    expect(await textOf(at('through.json'))).toEqual([
+      `fatal ${at('through.json')}: it is a link to plain/x, which is not there`,
+    ]);
   });
 
   it('a folder, a pipe, a circle of links, a large file, other bytes', async () => {

@@ -63,7 +63,7 @@ export interface BubblewrapOptions {
   cwd: string;
   /** What stands for /tmp. */
   temporary: string;
-  /** An empty folder that covers names which must not come to be. */
+  /** A folder with nothing that git sees, which covers names which must not come to be. */
   empty: string;
   /** Stubs that are files, and are themselves what is seen. */
   files: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 /** Commands in a box of their own: what they may write, read and reach, enforced by the system. */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HeddleError } from '../../protocol/plain.js';
@@ -126,6 +126,8 @@ async function startSandbox(settings: SandboxSettings, options: SandboxOptions):
   try {
     for (const each of Object.values(own)) await mkdir(each);
     await chmod(own.temporary, 0o1777);
+    // Git takes empty folders away with what is not tracked (`clean -d`, `stash -u`), and fails where it cannot.
+    await writeFile(join(own.empty, '.gitignore'), '*\n');
     const socket = join(own.sockets, 'proxy');
     const finder = await createPlaceFinder({ ...options, settings, path, own });
     const search = { path, writable: [...roots, ...finder.allowed] };

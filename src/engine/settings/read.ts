@@ -18,8 +18,8 @@ export async function readText(path: string, maxBytes = MAX_SETTINGS_BYTES): Pro
     const code = (thrown as NodeJS.ErrnoException).code ?? '';
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       const folder = dirname(path);
-      // What stands in the place of its folder and is none holds no settings that could be lost.
-      const isMissing = code === 'ENOTDIR' || (!isNamed(path) && (!isNamed(folder) || existsSync(folder)));
+      // A file in the place of its folder holds no settings that could be lost; a link that leads through one may.
+      const isMissing = !isNamed(path) && (!isNamed(folder) || existsSync(folder));
       return isMissing ? { text: undefined } : { fault: (await import('./broken-way.js')).describeWay(path) };
     }
     return { fault: describeFault(code, thrown, maxBytes) };

@@ -15,11 +15,16 @@ export interface LocalWorkspace extends Workspace {
   close(): Promise<void>;
 }
 
+const LOCAL = new WeakSet<Workspace>();
+
+/** Whether what is done in it is done to this machine. */
+export const isLocal = (workspace: Workspace): boolean => LOCAL.has(workspace);
+
 /** The machine this process runs on. */
 export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
   const processes = createProcesses(options);
   let ripgrep: string | undefined;
-  return {
+  const workspace: LocalWorkspace = {
     readFile: readWhole,
     writeFile: writeWhole,
     stat: statFile,
@@ -32,4 +37,6 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     },
     close: () => processes.close(),
   };
+  LOCAL.add(workspace);
+  return workspace;
 }
