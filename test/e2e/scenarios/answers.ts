@@ -1,6 +1,7 @@
 /** Answers: plain, streamed, with tools, and with characters that line readers stumble over. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Message } from '../../../src/protocol/index.js';
 import { type FakeAnswer, toolResult } from '../../../src/testing/index.js';
@@ -109,9 +110,10 @@ export const ANSWERS: Scenario[] = [
     async drive(stage) {
       const [first, second] = [join(stage.cwd, 'first'), join(stage.cwd, 'second')];
       execFileSync('mkfifo', [first, second]);
+      // Not in this thread: in memory the engine, which starts the readers, runs in it, too.
       await stage.run('Read all', {}, (message) => {
-        if (resultOf(message, 'toolu_3')) writeFileSync(second, 'second\n');
-        if (resultOf(message, 'toolu_2')) writeFileSync(first, 'first\n');
+        if (resultOf(message, 'toolu_3')) void writeFile(second, 'second\n');
+        if (resultOf(message, 'toolu_2')) void writeFile(first, 'first\n');
       });
     },
     expected: `
