@@ -271,6 +271,64 @@ describe('D2 names that git lists', () => {
   });
 });
 
+describe('D2 names that are made of those that git lists', () => {
+  it.each(['$f.pem', '$f*', '"$f"/*', '$f/x.pem'])('%s is looked for on the disk', async (word) => {
+    const folder = project();
+    const command = `for f in $(git ls-files); do cat ${word}; done`;
+    write(folder, 'README.md.pem', 'new/x.pem');
+    expect(await verdict(command, folder)).not.toBe('allow');
+  });
+
+  it.each(['s*', 'sr[c]*', 'ke?.pe?'])('%s is a pattern to the shell', async (name) => {
+    const folder = project(name);
+    write(folder, 'src.pem', 'key.pem');
+    for (const command of ['cat $(git ls-files)', 'git ls-files | while read -r f; do cat $f; done'])
+      expect(await verdict(command, folder)).toBe('ask');
+  });
+
+  it('patterns that match nothing denied are read', async () => {
+    const folder = project('app/[id]/page.tsx');
+    write(folder, '.env', 'out/key.pem');
+    expect(await verdict('cat $(git ls-files)', folder)).toBe('allow');
+  });
+});
+
+describe('D2 a folder behind a link', () => {
+  it.each([
+    'cd q/s && cat ../.env',
+    'cd q/s && cat ../.e*',
+    'cd q/s && grep -rn x ..',
+    'cd q && cd s && cat ./../.env',
+    'env -C q/s cat ../.env',
+    'cd q/s && find .. -name ".e*" -exec cat {} +',
+    'cd q/s && cat ../../outside',
+    'cd q/s && touch ../../outside',
+    'cd q/s && cp a.ts ../../outside',
+    'git -C q/s/.. diff',
+    'cd q/s && git -C .. diff',
+  ])('%s goes up from where the link leads', async (command) => {
+    const folder = project();
+    write(folder, '.env', 'deep/src/a.ts', 'deep/HEAD', 'q/x');
+    symlinkSync(command.includes('git') ? '../deep/src' : '../src', join(folder, 'q/s'));
+    const edits = { ...RULES, mode: 'acceptEdits' as const };
+    expect(await verdict(command, folder, edits)).toBe('ask');
+    if (!command.includes('.e')) expect(await verdict(command, folder, { ...edits, deny: [] })).toBe('ask');
+  });
+
+  it.each(['cp a ../settings.json', 'echo x > ../settings.json'])('%s may write a protected file', async (write) => {
+    const folder = project('.claude/agents/a', 'q/x');
+    symlinkSync('../.claude/agents', join(folder, 'q/s'));
+    expect(await verdict(`cd q/s && ${write}`, folder, { allow: ['Bash'] })).toBe('ask');
+  });
+
+  it('is left by names, and others are left as ever', async () => {
+    const folder = project('q/x');
+    symlinkSync('../src', join(folder, 'q/s'));
+    const lines = ['cd q/s && cat a.ts', 'cd packages/core && cat ../../README.md', 'cd src && git -C .. status'];
+    for (const command of lines) expect(await verdict(command, folder)).toBe('allow');
+  });
+});
+
 describe('D2 git below the root of the project', () => {
   it('is that of the project where no other repository is on the way', async () => {
     const folder = project();

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path/posix';
 import type { Toucher } from './brought.js';
 import { climbsBack, leadsAnywhere, placesOf, rawPaths, rootsIn, throughLinks } from './command.js';
 import { readableIn } from './judge-paths.js';
-import type { LineContext } from './line-context.js';
+import { leavesLink, type LineContext } from './line-context.js';
 import { isProtected, isWithinRoots, makesRepository } from './path.js';
 import { hasDangers } from './programs/danger.js';
 import { INTERPRETERS, movedTo } from './programs/effects.js';
@@ -195,6 +195,7 @@ function mayBeFlag(words: readonly ShellWord[], at: number): boolean {
 function coverWrites(segment: Segment, context: CoverContext): Cover | undefined {
   const values = segment.words.map(({ value }) => value);
   for (const path of context.factOf(segment).written.paths) {
+    if (leavesLink(path, segment.folders, context)) return no(OUTSIDE_WRITE, { path, isOutside: true });
     for (const place of placesOf(path, segment.folders)) {
       const real = context.places.get(place) ?? place;
       if (isWithinRoots(real, context.policy.roots) || context.policy.book.allow.edits.find(real) !== undefined)
@@ -288,6 +289,8 @@ export function runsInProject(segment: Segment, context: LineContext): boolean {
   const { folders, words } = segment;
   const { policy, places } = context;
   const moved = readGit(words.slice(1).map(({ value }) => value)).folders;
+  const way = moved.join('/');
+  if (climbsBack(way) || leavesLink(way, folders, context)) return false;
   const found = folders?.map((folder) => resolve(folder, ...moved)) ?? [];
   const isOwn = (folder: string): boolean => {
     const place = places.get(folder);
@@ -311,7 +314,7 @@ function coverRead({ path, follows }: { path: string; follows: boolean }, by: To
   const isOpen = (real: string | undefined): boolean =>
     real !== undefined && (isWithinRoots(real, readableIn(policy)) || policy.book.allow.reads.find(real) !== undefined);
   const raw = rawPaths(path, folders);
-  if (raw.some(leadsAnywhere)) return no(OUTSIDE_READ, { path, isOutside: true });
+  if (raw.some(leadsAnywhere) || leavesLink(path, folders, context)) return no(OUTSIDE_READ, { path, isOutside: true });
   // Behind a link `..` leads elsewhere than its text says: both must be open.
   for (const place of [...found, ...rootsIn(path, folders), ...(climbs ? raw : [])]) {
     const real = places.get(place);
@@ -342,6 +345,7 @@ function coverWrite(path: string, by: Toucher, context: CoverContext): Cover {
   const { policy, places } = context;
   const found = placesOf(path, by.folders);
   if (hasHole(path) || climbsBack(path) || found.length === 0 || found.some(leadsAnywhere)) return no(APPROVAL);
+  if (leavesLink(path, by.folders, context)) return no(OUTSIDE_WRITE, { path, isOutside: true });
   let rule: CompiledRule | undefined;
   for (const place of found) {
     const real = places.get(place);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path/posix';
 import { type Budget, type Disk, look, MAX_BATCH, MAX_LOOKED, takeWalk, type Walk, walkNames } from './disk-walk.js';
 import { foldNames } from './path.js';
 import { endsAs, foldPattern } from './rules/fold-pattern.js';
-import { matchesPath, type PathPattern, reachesBelow } from './rules/path-pattern.js';
+import { matchesPath, mayMatchPath, type PathPattern, reachesBelow } from './rules/path-pattern.js';
 import { fitsIncludes, keyOf, type Lookup, type Seen } from './seen.js';
 import { HOLE, hasHole, tailOf } from './shell/hole.js';
 
@@ -110,7 +110,12 @@ function* lookIntoIndex({ how, place, ofRepository }: Lookup, hunt: Hunt): Walk<
   const within = foldNames(inner === '' ? '' : `${inner.slice(1)}/`);
   for (const { name } of entries) {
     if (ofRepository !== true && !foldNames(name).startsWith(within)) continue;
-    for (const each of tops) hunt.meet(`${each}/${name}`);
+    for (const each of tops) {
+      hunt.meet(`${each}/${name}`);
+      // Without quotes the shell takes a name for a pattern.
+      const template = name.replace(/\[[^/]*\]|\?/g, HOLE.one).replaceAll('*', HOLE.star);
+      if (how === 'listed' && template !== name) hunt.mayMeet(`${each}/${template}`);
+    }
   }
   return true;
 }
@@ -141,6 +146,12 @@ class Hunt {
       if (this.found.has(pattern) || (last !== undefined && !endsAs(folded, last))) continue;
       if (matchesPath(folded, foldNames(path))) this.found.set(pattern, path);
     }
+  }
+
+  /** A path with holes. */
+  mayMeet(template: string): void {
+    for (const { pattern, folded } of this.#wanted)
+      if (mayMatchPath(folded, foldNames(template))) this.found.set(pattern, template);
   }
 
   /** Something below the folder may be wanted. */

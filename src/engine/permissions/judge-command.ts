@@ -9,7 +9,7 @@ import { fileNameOf, type PathPattern } from './rules/path-pattern.js';
 import type { CompiledRule, RuleIndex } from './rules/rule-index.js';
 import { fitsIncludes, type Lookup } from './seen.js';
 import { SegmentFact } from './segment-fact.js';
-import { HOLE, hasHole, isFree, isPattern, literalStart, tailOf } from './shell/hole.js';
+import { HOLE, isFree, isPattern, literalStart } from './shell/hole.js';
 import { nameOf, type Segment } from './shell/reading.js';
 
 /** A rule that stops a line, and whether that is certain. */
@@ -240,10 +240,9 @@ function toLookup(form: string, by: Toucher, { factOf, listsTracked }: LineConte
   if (segment !== undefined && isPattern(form) && factOf(segment).use === undefined)
     return nameOf(segment) === 'git' ? undefined : { how: 'below', place: dirname(`${literalStart(form)}x`) };
   const at = form.indexOf(HOLE.below);
-  if (at === -1 || !listsTracked()) return { how: 'matched', place: form };
-  const end = tailOf(form);
-  const includes = end === '' || end.includes('/') || hasHole(end) ? {} : { includes: [`*${end}`] };
-  return { how: 'listed', place: form.slice(0, at).replace(/(?<=.)\/+$/, ''), ...includes };
+  // What stands behind a listed name (`$f.bak`, `$f/*`) makes another one of it, which git need not have.
+  if (at === -1 || !form.endsWith(HOLE.below) || !listsTracked()) return { how: 'matched', place: form };
+  return { how: 'listed', place: form.slice(0, at).replace(/(?<=.)\/+$/, '') };
 }
 
 const toHit = (found: Found, { form, isCertain }: { form: string; isCertain: boolean }): Hit => ({

@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path/posix';
+import { basename, relative, resolve } from 'node:path/posix';
 import { type Brought, findBrought, type Goal, madeBefore, type Toucher, Ways } from './brought.js';
 import {
   climbsBack,
@@ -143,6 +143,7 @@ function findTouches(context: Ground): LineTouch[] {
     const { folders } = by;
     const forms = formsOf(touch, folders, context);
     const ways = context.waysOf(touch, by);
+    if (leavesLink(touch.path, folders, context)) return void found.push({ touch, folders, forms, by, isLost: 'link' });
     if (ways.length === 0) return void found.push({ touch, folders, forms, by });
     const isLost = !ways.some(isFree) ? undefined : context.ways().isThroughOwn(touch, by) ? 'link' : 'tree';
     const more = ways.map((way) => toPossible(way, context.policy));
@@ -171,6 +172,19 @@ function findTouches(context: Ground): LineTouch[] {
   return found;
 }
 
+/** `cd link && cat ../x`: the kernel goes up from where the link leads, and not from where it is. */
+export const leavesLink = (
+  path: string,
+  folders: readonly string[] | undefined,
+  { places, cwd, policy }: Pick<LineContext, 'places' | 'cwd' | 'policy'>,
+): boolean => {
+  if (!/^(?:\.\/+)*\.\.(?![^/\uE005])/.test(path)) return false;
+  // The folder that the session works in may be called by the name of a link itself.
+  const isPlain = (folder: string): boolean =>
+    [folder, ...policy.roots.map((root) => resolve(root, relative(cwd, folder)))].includes(places.get(folder) ?? '');
+  return folders?.some((folder) => folder !== cwd && !isPlain(folder)) === true;
+};
+
 const TREE = /^GIT_(?:WORK_TREE|DIR|COMMON_DIR)$/;
 
 /** Where git is told by variables what to take for its own: here, or wherever the line says in its own ways. */
@@ -193,7 +207,7 @@ function toPossible(path: string, policy: PermissionPolicy): PathForm {
 function formsOf(
   { path, follows }: Touch,
   folders: readonly string[] | undefined,
-  { places, linked, home, policy }: Pick<LineContext, 'places' | 'linked' | 'home' | 'policy'>,
+  { places, linked, cwd, home, policy }: Pick<LineContext, 'places' | 'linked' | 'cwd' | 'home' | 'policy'>,
 ): PathForm[] {
   if (path === '' || path.length > 1_000) return [];
   if (/^[\uE000\uE001]/.test(path)) return [{ path: HOLE.any, key: undefined }];
@@ -224,7 +238,10 @@ function formsOf(
   for (const each of follows === true ? rawPaths(path, folders) : []) {
     for (const real of linked.get(throughLinks(each)) ?? []) forms.push(toPossible(real, policy));
   }
-  const isOpen = absolute.some(leadsAnywhere) || (!isPlain && rawPaths(written, folders).some(leadsAnywhere));
+  const isOpen =
+    absolute.some(leadsAnywhere) ||
+    (!isPlain &&
+      (rawPaths(written, folders).some(leadsAnywhere) || leavesLink(written, folders, { places, cwd, policy })));
   if (isOpen) add(HOLE.any);
   for (const form of absolute) {
     const real = realForm(form, places);

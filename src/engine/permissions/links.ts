@@ -98,7 +98,14 @@ export function templatesOf(line: string, place: CommandPlace): Template[] {
   return [...found].map(([text, follows]) => {
     const isBelow = text.includes(HOLE.below);
     const onlyFiles = isPlain && !follows && !isPattern(text) && isBelow;
-    const tracked = !isBelow || follows ? undefined : onlyTracked ? 'only' : isListed ? 'also' : undefined;
+    const tracked =
+      !isBelow || follows
+        ? undefined
+        : onlyTracked && text.endsWith(HOLE.below)
+          ? 'only'
+          : isListed
+            ? 'also'
+            : undefined;
     return {
       text,
       follows,
