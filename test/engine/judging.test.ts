@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PermissionUpdate, SessionConfig } from '../../src/protocol/index.js';
-import { resultText, scratch, start } from './kit.js';
+import { PATH_ENV, resultText, scratch, start } from './kit.js';
 
 const call = (name: string, input: Record<string, unknown>, id: string) => ({ name, input, id });
 const bash = (command: string, id: string) => ({ toolUse: call('Bash', { command }, id) });
@@ -90,6 +90,20 @@ describe('D2: a rule is held against what is on the disk when the call runs', ()
     expect(resultText(run.messages, 't1')).toBe('SECRET of a');
     expect(existsSync(join(cwd, 'src/k.pem'))).toBe(true);
     expect(resultText(run.messages, 't3')).not.toContain('SECRET of k');
+  });
+
+  it('counts for nothing while a task runs that may change it, or where the environment leads elsewhere', async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, 'src'));
+    writeFileSync(join(cwd, 'src/a.ts'), 'SECRET of a');
+    const config: Partial<SessionConfig> = { allowedTools: ['Bash(sleep:*)'], disallowedTools: ['Read(**/*.pem)'] };
+    const task = { toolUse: { name: 'Bash', id: 't1', input: { command: 'sleep 60', run_in_background: true } } };
+    const beside = await start([task, bash('grep -rh SECRET src', 't2'), 'ok'], { cwd, config });
+    expect((await beside.ask('go')).permission_denials).toMatchObject([{ tool_use_id: 't2' }]);
+    await beside.session.close();
+    const env = { ...PATH_ENV, RIPGREP_CONFIG_PATH: join(cwd, 'rg') };
+    const led = await start([bash('grep -rh SECRET src', 't1'), 'ok'], { cwd, config: { ...config, env } });
+    expect((await led.ask('go')).permission_denials).toHaveLength(1);
   });
 });
 

@@ -121,4 +121,16 @@ describe('E3 scripts that commands of settings name', () => {
     ];
     expect(await asked(stage, calls, { permissionMode: 'acceptEdits' })).toEqual([script, 'shell']);
   });
+
+  it('but not what work on a project changes every day', async () => {
+    const stage = createStage();
+    stage.write('home/.claude/settings.json', hooks('[ -f package.json ] && npx tsc -p tsconfig.json'));
+    for (const name of ['package.json', 'tsconfig.json']) stage.write(`home/shop/${name}`, '{}');
+    const calls = [
+      call('Read', { file_path: 'package.json' }, 'r'),
+      write('package.json'),
+      bash('echo > tsconfig.json', 's'),
+    ];
+    expect(await asked(stage, calls, { permissionMode: 'acceptEdits' })).toEqual([]);
+  });
 });

@@ -253,6 +253,18 @@ describe('D2 names that git lists', () => {
     expect(await verdict(command, other)).toBe('ask');
   });
 
+  it('start from where the configuration says', async () => {
+    const folder = project();
+    write(folder, 'secrets/key.pem');
+    for (const [tree, expected] of [
+      [folder, 'allow'],
+      [join(folder, 'secrets'), 'ask'],
+    ] as const) {
+      git(folder, 'config', 'core.worktree', tree);
+      expect([tree, await verdict('git diff', folder)]).toEqual([tree, expected]);
+    }
+  });
+
   it('are all that are on the disk where it lists others, too', async () => {
     const folder = project();
     write(folder, '.env');

@@ -1,6 +1,6 @@
 /** Files that commands of settings name: whoever changes the script of a hook changes what the hook says. */
 import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Settings } from '../../protocol/index.js';
 import { isInside } from './path.js';
 import { readCommand } from './shell/reader.js';
@@ -35,6 +35,7 @@ export function filesNamedBy(commands: readonly Command[], places: CommandPlaces
         words.forEach((word, at) => {
           for (const path of pathsOf(word, folders, places.home)) {
             if (!places.roots.some((root) => isInside(root, path))) continue;
+            if (MANIFEST.test(basename(path))) continue;
             const kind = kindOf(path);
             if (kind === 'file' || (kind === 'absent' && at === 0 && word.includes('/'))) found.add(path);
           }
@@ -44,6 +45,10 @@ export function filesNamedBy(commands: readonly Command[], places: CommandPlaces
   }
   return [...found];
 }
+
+/** Work on a project changes these every day: whoever looks at one expects that. */
+const MANIFEST =
+  /^(?:package(?:-lock)?\.json|pnpm-lock\.yaml|yarn\.lock|tsconfig(?:\.[\w-]+)?\.json|pyproject\.toml|requirements[\w-]*\.txt|Cargo\.(?:toml|lock)|go\.(?:mod|sum)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|(?:CHANGELOG|README)\.md)$/;
 
 interface Named {
   words: readonly string[];

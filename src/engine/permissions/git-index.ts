@@ -10,6 +10,7 @@ const REPOSITORY_MODE = 0o160000;
 const EXTENDED = 0x4000;
 const LENGTH = 0xfff;
 const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_CONFIG = 256 * 1024;
 /** How far up a repository is looked for. */
 const MAX_ABOVE = 64;
 
@@ -48,7 +49,8 @@ export async function trackedIn(folder: string, disk: IndexDisk): Promise<Tracke
     if (found !== undefined) {
       const own = await ownFolder(resolve(at, '.git'), found.kind, disk);
       const read = own === undefined ? undefined : await readIndex(own, disk);
-      return read && { entries: read, ...(isPlain && (await isRepository(own ?? '', disk)) && { top: at }) };
+      const isTop = isPlain && own !== undefined && (await isRepository(own, disk)) && (await startsAt(at, own, disk));
+      return read && { entries: read, ...(isTop && { top: at }) };
     }
     if (!isPlain) return undefined;
     if (at === '/') return { entries: [] };
@@ -77,6 +79,28 @@ async function isRepository(own: string, disk: IndexDisk): Promise<boolean> {
   try {
     const head = new TextDecoder().decode(await disk.readFile(`${own}/HEAD`, { maxBytes: 4_096 }));
     return /^(?:ref: refs\/[^\n]+|[\da-f]{40})\n?$/.test(head);
+  } catch {
+    return false;
+  }
+}
+
+/** The names in its index start from this folder: its configuration may name another. */
+async function startsAt(top: string, own: string, disk: IndexDisk): Promise<boolean> {
+  const read = async (name: string): Promise<string> => {
+    try {
+      return new TextDecoder().decode(await disk.readFile(resolve(own, name), { maxBytes: MAX_CONFIG }));
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code === 'ENOENT') return '';
+      throw error;
+    }
+  };
+  try {
+    const common = (await read('commondir')).trim() || '.';
+    const configs = await Promise.all([`${common}/config`, 'config.worktree'].map(read));
+    return configs.every((text) => {
+      const [, tree] = /^\s*worktree\s*=\s*(.*?)\s*$/im.exec(text) ?? [];
+      return !/^\s*\[include/im.test(text) && (tree === undefined || resolve(own, tree) === top);
+    });
   } catch {
     return false;
   }

@@ -13,8 +13,14 @@ import { toPolicy } from './session-policy.js';
 export const findLinks = (scope: SessionScope, line: string): Promise<LinkedPath[]> =>
   findLinked(line, { cwd: scope.state.cwd, home: scope.guard.home }, diskOf(scope));
 
-/** What of a line was looked for. */
+/** Variables by which programs look at other places than the disk tells. */
+const LEADS_ELSEWHERE =
+  /^(?:GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|CONFIG.*|DISCOVERY_.*|CEILING_DIRECTORIES)|RIPGREP_CONFIG_PATH|GREP_OPTIONS|CDPATH)$/;
+
+/** What of a line was looked for; nothing counts where something that still runs may change it before the line ends. */
 export async function findSeenBy(scope: SessionScope, call: PermissionCall, book: RuleBook): Promise<Seen[]> {
+  if (scope.tasks.running.length > 0 || Object.keys(scope.childEnv).some((name) => LEADS_ELSEWHERE.test(name)))
+    return [];
   const lookups = lookupsOf(call, toPolicy(scope, book));
   return lookups.length === 0 ? [] : findSeen(lookups, scope.state.roots, diskOf(scope));
 }
