@@ -327,10 +327,10 @@ describe('D2 a folder behind a link', () => {
     if (!command.includes('.e')) expect(await verdict(command, folder, { ...edits, deny: [] })).toBe('ask');
   });
 
-  it.each(['cp a ../settings.json', 'echo x > ../settings.json'])('%s may write a protected file', async (write) => {
+  it.each(['cp a ../settings.json', 'echo x > ../settings.json'])('%s may write a protected file', async (change) => {
     const folder = project('.claude/agents/a', 'q/x');
     symlinkSync('../.claude/agents', join(folder, 'q/s'));
-    expect(await verdict(`cd q/s && ${write}`, folder, { allow: ['Bash'] })).toBe('ask');
+    expect(await verdict(`cd q/s && ${change}`, folder, { allow: ['Bash'] })).toBe('ask');
   });
 
   it('is left by names, and others are left as ever', async () => {
