@@ -178,7 +178,7 @@ export const leavesLink = (
   folders: readonly string[] | undefined,
   { places, cwd, policy }: Pick<LineContext, 'places' | 'cwd' | 'policy'>,
 ): boolean => {
-  if (!/^(?:\.\/+)*\.\.(?![^/\uE005])/.test(path)) return false;
+  if (!path.startsWith('.') || !/^(?:\.\/+)*\.\.(?![^/\uE005])/.test(path)) return false;
   // The folder that the session works in may be called by the name of a link itself.
   const isPlain = (folder: string): boolean =>
     [folder, ...policy.roots.map((root) => resolve(root, relative(cwd, folder)))].includes(places.get(folder) ?? '');

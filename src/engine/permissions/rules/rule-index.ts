@@ -152,10 +152,12 @@ export class RuleIndex {
   forbids(words: readonly ShellWord[]): CommandMatch | undefined {
     const candidates = this.#candidates(basename(words[0]?.value ?? ''));
     if (candidates.length === 0) return undefined;
-    const texts = textsOf(words);
+    let texts: ReturnType<typeof textsOf> | undefined;
     let possible: CommandMatch | undefined;
     for (const { rule, pattern } of candidates) {
-      const match = forbidsWords(pattern, words, texts);
+      // Only patterns with stars are held against texts.
+      if (pattern.kind === 'glob') texts ??= textsOf(words);
+      const match = forbidsWords(pattern, words, texts ?? NO_TEXTS);
       if (match === 'yes') return { rule, isCertain: true };
       if (match === 'maybe') possible ??= { rule, isCertain: false };
     }
@@ -166,9 +168,10 @@ export class RuleIndex {
     const grants: CommandGrant[] = [];
     const candidates = this.#candidates(words[0]?.value ?? '');
     if (candidates.length === 0) return grants;
-    const text = textOf(words);
+    let text: string | undefined;
     for (const { rule, pattern } of candidates) {
-      const named = allowsWords(pattern, words, text);
+      if (pattern.kind === 'glob') text ??= textOf(words);
+      const named = allowsWords(pattern, words, text ?? '');
       if (named !== undefined) grants.push({ rule, pattern, named });
     }
     return grants;
@@ -212,6 +215,8 @@ export class RuleIndex {
     return this.#purpose === 'forbid' ? name.toLowerCase() : name;
   }
 }
+
+const NO_TEXTS: ReturnType<typeof textsOf> = [];
 
 function append<T>(map: Map<string, T[]>, key: string, value: T): void {
   const list = map.get(key);
