@@ -2,6 +2,7 @@ import { win32 } from 'node:path';
 import { isAbsolute, resolve } from 'node:path/posix';
 import type { PermissionMode } from '../../protocol/index.js';
 import { canonicalToolName, PERMISSION_MODES, TOOL_SCHEMAS } from '../../protocol/plain.js';
+import { isToolOf } from '../agents/agent-tools.js';
 import { asSentence } from '../settings/near-name.js';
 import { findListFaults } from '../settings/rule-text.js';
 import { findCaseFault } from './check-shape.js';
@@ -114,8 +115,7 @@ function decideCase({ tool, given, setup, files, project }: Given): Decision {
   if (stray !== undefined)
     return refuse(`${tool} has no field ${stray}: what an input says of permissions counts for nothing`, 'ask');
   const left = toolsOf(given.agent);
-  if (left !== undefined && !left.some((name) => isToolOf(name, tool)))
-    return refuse(`The agent has no tool ${tool}`, 'deny');
+  if (left !== undefined && !isToolOf({ tools: left })(tool)) return refuse(`The agent has no tool ${tool}`, 'deny');
   const place = { cwd: policy.cwd, home: policy.home, files, platform: policy.platform };
   const { command } = input;
   const approved = setup.approved?.[tool];
@@ -173,15 +173,8 @@ function strayField(tool: string, input: Record<string, unknown>): string | unde
 /** `reviewer tools:[Read,Grep]`: an agent may have fewer tools than the session. */
 function toolsOf(agent: unknown): string[] | undefined {
   const list = typeof agent === 'string' ? /\btools:\s*\[([^\]]*)\]/.exec(agent)?.[1] : undefined;
-  return list?.split(',').map((name) => canonicalToolName(name.trim()));
+  return list?.split(',');
 }
-
-/** `mcp__server` and `mcp__server__*` are all tools of a server. */
-const isToolOf = (name: string, tool: string): boolean =>
-  name === '*' ||
-  name === tool ||
-  (name.endsWith('*') && name.startsWith('mcp__') && tool.startsWith(name.slice(0, -1))) ||
-  (/^mcp__(?:(?!__).)+$/.test(name) && tool.startsWith(`${name}__`));
 
 interface Place {
   cwd: string;

@@ -10,7 +10,7 @@ import { isHarmlessConfig, isQuietOption, readGit } from './programs/git.js';
 import { judgeFileChange, type ReadOnlyUse } from './programs/readonly.js';
 import { isControllingVariable, isHarmlessVariable } from './programs/variables.js';
 import type { CommandGrant, CompiledRule } from './rules/rule-index.js';
-import { BUILTINS } from './settled.js';
+import { BUILTINS } from './shell/builtin.js';
 import { HOLE, hasHole, isDescriptor, isForeign, isFree, literalStart } from './shell/hole.js';
 import { nameOf, type Redirection, type Segment } from './shell/reading.js';
 import { isLiteralWord, type ShellWord } from './shell/word.js';

@@ -4,15 +4,9 @@ import { type Brought, broughtTo, type Toucher } from './brought.js';
 import { foldNames } from './path.js';
 import type { Lookup } from './seen.js';
 import type { SegmentFact } from './segment-fact.js';
+import { BUILTINS } from './shell/builtin.js';
 import { HOLE, hasHole } from './shell/hole.js';
 import { type CommandReading, nameOf, type Segment } from './shell/reading.js';
-
-/** Builtins that change nothing but the shell. */
-export const BUILTINS: ReadonlySet<string> = new Set(
-  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout hash'.split(
-    ' ',
-  ),
-);
 
 type Part = Segment | CommandReading['redirections'][number];
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { UNSEEN } from '../../protocol/plain.js';
-import { isPrivateName, privateKindOf } from '../web/address.js';
+import { carriedIPv4, isPrivateName, privateKindOf } from '../web/address.js';
 
 /** What is known of an address before it is fetched. */
 export interface WebTarget {
@@ -46,9 +46,7 @@ export function toPlainHost(hostname: string): string {
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
     .toLowerCase();
-  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(host) ?? [];
-  if (high === undefined || low === undefined) return host;
-  return [high, low].flatMap((part) => [parseInt(part, 16) >> 8, parseInt(part, 16) & 255]).join('.');
+  return carriedIPv4(host) ?? host;
 }
 
 const hasControl = (text: string): boolean => UNSEEN.test(text.trim()) || /[\s\\]/.test(text.trim());

@@ -228,3 +228,10 @@ function isHarmlessSet(args: readonly ShellWord[]): boolean {
   }
   return true;
 }
+
+/** Builtins that change nothing but the shell. */
+export const BUILTINS: ReadonlySet<string> = new Set(
+  'exit return break continue shift wait jobs dirs popd set local declare typeset export readonly unset read mapfile readarray getopts let trap times logout hash'.split(
+    ' ',
+  ),
+);
